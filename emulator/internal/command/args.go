@@ -1,0 +1,48 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+)
+
+// The texts most commands share.
+const (
+	errWrongType  = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	errSyntax     = "ERR syntax error"
+	errNotInteger = "ERR value is not an integer or out of range"
+	errNotFloat   = "ERR value is not a valid float"
+	errNoSuchKey  = "ERR no such key"
+	errOutOfRange = "ERR index out of range"
+)
+
+// fail writes an error and returns false, so that a handler's parsing step can
+// end with "return c.fail(…)".
+func (c *Call) fail(msg string) bool {
+	c.Reply.Error(msg)
+	return false
+}
+
+// is reports whether argument i is word, in any case.
+func (c *Call) is(i int, word string) bool {
+	return len(c.Args[i]) == len(word) && strings.EqualFold(string(c.Args[i]), word)
+}
+
+// left is the number of arguments behind argument i.
+func (c *Call) left(i int) int { return len(c.Args) - 1 - i }
+
+// lookup narrows a value to the type a command works on: nil for a missing key,
+// and an error reply and false for a key of another type.
+func lookup[V any](c *Call, value keyspace.Value) (v *V, ok bool) {
+	if value == nil {
+		return nil, true
+	}
+	if typed, ok := any(value).(*V); ok {
+		return typed, true
+	}
+	return nil, c.fail(errWrongType)
+}
+
+// clone copies an argument that is to be kept beyond the call.
+func clone(arg []byte) []byte { return bytes.Clone(arg) }

@@ -1,0 +1,190 @@
+package keyspace
+
+import (
+	"iter"
+
+	"github.com/fakecluster/fakecluster/slots"
+)
+
+// Read looks a key up for a command that reads it: it counts a hit or a miss,
+// notifies keymiss, and touches the access clock. An expired key is missing.
+func (db *DB) Read(key []byte) Value {
+	k := db.live(key)
+	if k == nil {
+		db.keyspace.Stats.Misses++
+		db.keyspace.event(db, ClassKeyMiss, "keymiss", key)
+		return nil
+	}
+	db.keyspace.Stats.Hits++
+	db.touch(k)
+	return k.Value.value
+}
+
+// Write looks a key up for a command that is about to change it: it touches
+// the access clock but counts neither hits nor misses.
+func (db *DB) Write(key []byte) Value {
+	k := db.live(key)
+	if k == nil {
+		return nil
+	}
+	db.touch(k)
+	return k.Value.value
+}
+
+// Peek looks a key up without a trace: for TYPE, TTL, OBJECT and their kin.
+func (db *DB) Peek(key []byte) Value {
+	k := db.live(key)
+	if k == nil {
+		return nil
+	}
+	return k.Value.value
+}
+
+// Exists reports whether key is there and not expired, without a trace.
+func (db *DB) Exists(key []byte) bool { return db.live(key) != nil }
+
+// live finds a key, removing it if its time has come.
+func (db *DB) live(key []byte) *Key {
+	k := db.entries.Find(key)
+	if k == nil || !db.expired(k) {
+		return k
+	}
+	if !db.keyspace.KeepExpired {
+		db.expire(k)
+	}
+	return nil
+}
+
+// Set makes key hold value, whatever it held before, and drops its time to
+// live unless keepTTL. value must not be held by another key.
+func (db *DB) Set(key []byte, value Value, keepTTL bool) {
+	k := db.live(key)
+	if k == nil {
+		db.Add(key, value)
+		return
+	}
+	k.Value.value = value
+	db.touch(k)
+	if !keepTTL {
+		db.expiries.remove(k)
+	}
+	db.ready(k)
+}
+
+// Add puts in a key that must not exist.
+func (db *DB) Add(key []byte, value Value) {
+	if stale := db.entries.Find(key); stale != nil {
+		db.remove(stale) // an expired key that a replica still kept
+	}
+	k := db.entries.Add(string(key), Entry{value: value})
+	db.touch(k)
+	if db.keyspace.slots {
+		db.slot(slots.OfString(k.key)).push(k)
+	}
+	db.keyspace.event(db, ClassNew, "new", key)
+	db.ready(k)
+}
+
+// Delete removes key and reports whether it was there. It tells no hook: the
+// caller knows which event it is.
+func (db *DB) Delete(key []byte) bool {
+	k := db.live(key)
+	if k == nil {
+		return false
+	}
+	db.remove(k)
+	return true
+}
+
+func (db *DB) remove(k *Key) {
+	db.expiries.remove(k)
+	if db.keyspace.slots {
+		db.slot(slots.OfString(k.key)).unlink(k)
+	}
+	db.entries.Delete(k.key)
+}
+
+// Clear removes every key and returns how many there were.
+func (db *DB) Clear() int {
+	n := db.Len()
+	db.contents = contents{}
+	if h := db.keyspace.hooks; h != nil {
+		h.Flushed(db)
+	}
+	return n
+}
+
+// Random returns a key picked at random, or false from an empty database. Like
+// Redis it gives up looking for an unexpired one after 100 tries when all keys
+// are volatile.
+func (db *DB) Random() (string, bool) {
+	for try := 0; ; try++ {
+		k := db.entries.Random(db.keyspace.Rand)
+		if k == nil {
+			return "", false
+		}
+		if !db.expired(k) {
+			return k.key, true
+		}
+		if db.keyspace.KeepExpired {
+			if try >= 100 && db.Volatile() == db.Len() {
+				return k.key, true
+			}
+			continue
+		}
+		db.expire(k)
+	}
+}
+
+// Keys yields the keys that have not expired, in no particular order. The
+// database must not change during the walk.
+func (db *DB) Keys() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		for k := range db.entries.All() {
+			if !db.expired(k) && !yield(k.key, k.Value.value) {
+				return
+			}
+		}
+	}
+}
+
+// Scan visits the keys at cursor, expired ones included, and returns the next
+// cursor, as Dict.Scan does. visit must not change the database.
+func (db *DB) Scan(cursor uint64, visit func(key string, value Value)) uint64 {
+	return db.entries.Scan(cursor, func(k *Key) { visit(k.key, k.Value.value) })
+}
+
+// Modified says that a command changed what key holds, or removed it.
+func (db *DB) Modified(key []byte) {
+	if h := db.keyspace.hooks; h != nil {
+		h.Modified(db, string(key))
+	}
+}
+
+// Event reports a keyspace event about key.
+func (db *DB) Event(class Class, event string, key []byte) {
+	db.keyspace.event(db, class, event, key)
+}
+
+// Ready says that key may satisfy a client blocked on it: Add and Set say so
+// themselves, a command that adds to an existing stream must.
+func (db *DB) Ready(key []byte) {
+	if k := db.live(key); k != nil {
+		db.ready(k)
+	}
+}
+
+func (db *DB) ready(k *Key) {
+	switch k.Value.value.Kind() {
+	case KindList, KindZSet, KindStream:
+		if h := db.keyspace.hooks; h != nil {
+			h.Ready(db, k.key)
+		}
+	}
+}
+
+func (ks *Keyspace) event(db *DB, class Class, event string, key []byte) {
+	if ks.hooks != nil {
+		ks.hooks.Event(db, class, event, string(key))
+	}
+}
