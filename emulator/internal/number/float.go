@@ -1,0 +1,230 @@
+package number
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ParseFloat reads a double as strtod does and wants s to end there: decimal
+// or hexadecimal, "inf", "infinity" in any case, with a sign, but no blanks.
+// NaN is not a number to Redis, and neither is what overflows, or is not zero
+// but too small to be told from it.
+func ParseFloat[T []byte | string](s T) (float64, bool) {
+	lit, ok := parseLiteral(string(s))
+	switch {
+	case !ok:
+		return 0, false
+	case lit.infinite:
+		return math.Inf(lit.sign()), true
+	}
+	text := lit.text
+	if lit.hex && !lit.exponent {
+		text += "p0" // C lets the exponent of a hexadecimal number go
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f == 0 && !lit.zero {
+		return 0, false
+	}
+	return f, true
+}
+
+// literal is the shape of a C floating point number.
+type literal struct {
+	text     string
+	negative bool
+	infinite bool
+	hex      bool
+	exponent bool // has one
+	zero     bool // all digits are
+}
+
+func (l literal) sign() int {
+	if l.negative {
+		return -1
+	}
+	return 1
+}
+
+// parseLiteral reports whether s as a whole is a C floating point number other
+// than NaN.
+func parseLiteral(s string) (literal, bool) {
+	lit := literal{text: s, zero: true}
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		lit.negative = s[0] == '-'
+		s = s[1:]
+	}
+	if strings.EqualFold(s, "inf") || strings.EqualFold(s, "infinity") {
+		lit.infinite, lit.zero = true, false
+		return lit, true
+	}
+	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
+		lit.hex = true
+		s = s[2:]
+	}
+	s, digits := lit.digits(s)
+	if s != "" && s[0] == '.' {
+		var more int
+		s, more = lit.digits(s[1:])
+		digits += more
+	}
+	if digits == 0 {
+		return lit, false
+	}
+	return lit, s == "" || lit.parseExponent(s)
+}
+
+// digits skips the digits s starts with and returns their number.
+func (l *literal) digits(s string) (rest string, n int) {
+	for n < len(s) && (s[n]-'0' <= 9 || l.hex && s[n]|0x20 >= 'a' && s[n]|0x20 <= 'f') {
+		if s[n] != '0' {
+			l.zero = false
+		}
+		n++
+	}
+	return s[n:], n
+}
+
+// parseExponent reports whether s is an exponent and nothing else.
+func (l *literal) parseExponent(s string) bool {
+	mark := byte('e')
+	if l.hex {
+		mark = 'p'
+	}
+	if s[0]|0x20 != mark {
+		return false
+	}
+	l.exponent = true
+	s = s[1:]
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i]-'0' > 9 {
+			return false
+		}
+	}
+	return true
+}
+
+// exactInts bounds the whole numbers that %.17g prints without an exponent or
+// a loss: below 2^53 every one of them is a double.
+const exactInts = 1 << 53
+
+// AppendFloat appends f as C's %.17g prints it, which is how Redis before 7.2
+// sends a double.
+func AppendFloat(dst []byte, f float64) []byte {
+	switch {
+	case f == math.Trunc(f) && math.Abs(f) < exactInts && (f != 0 || !math.Signbit(f)):
+		return AppendInt(dst, int64(f))
+	case math.IsInf(f, 0):
+		return appendInf(dst, f < 0)
+	case math.IsNaN(f) && math.Signbit(f):
+		return append(dst, "-nan"...)
+	case math.IsNaN(f):
+		return append(dst, "nan"...)
+	}
+	return strconv.AppendFloat(dst, f, 'g', 17, 64)
+}
+
+// FormatFloat is AppendFloat into a string.
+func FormatFloat(f float64) string {
+	var b [32]byte
+	return string(AppendFloat(b[:0], f))
+}
+
+func appendInf(dst []byte, negative bool) []byte {
+	if negative {
+		dst = append(dst, '-')
+	}
+	return append(dst, "inf"...)
+}
+
+// AppendShortest appends f with the fewest digits that read back as f, which
+// is how Redis sends a double since 7.2: whole numbers up to 2^62 plainly, the
+// rest plainly or with an exponent, whichever is shorter.
+func AppendShortest(dst []byte, f float64) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, "nan"...)
+	case math.IsInf(f, 0):
+		return appendInf(dst, f < 0)
+	case f == 0 && math.Signbit(f):
+		return append(dst, "-0"...)
+	case f == math.Trunc(f) && math.Abs(f) <= 1<<62:
+		return AppendInt(dst, int64(f))
+	}
+	var b [32]byte
+	e := strconv.AppendFloat(b[:0], f, 'e', -1, 64)
+	if e[0] == '-' {
+		dst = append(dst, '-')
+		e = e[1:]
+	}
+	mantissa, exponent := cutExponent(e)
+	return appendDigits(dst, mantissa, exponent, f < 0)
+}
+
+// FormatShortest is AppendShortest into a string.
+func FormatShortest(f float64) string {
+	var b [32]byte
+	return string(AppendShortest(b[:0], f))
+}
+
+// cutExponent takes "d.ddde±xx" apart into its digits, for which it reuses e,
+// and the power of ten of the last one.
+func cutExponent(e []byte) (digits []byte, power int) {
+	mark := len(e) - 1
+	for e[mark] != 'e' {
+		mark--
+	}
+	power, _ = strconv.Atoi(string(e[mark+1:]))
+	digits = e[:1]
+	if mark > 1 {
+		digits = append(digits, e[2:mark]...)
+	}
+	return digits, power - (len(digits) - 1)
+}
+
+// appendDigits lays out digits × 10^power as Redis' fpconv does.
+func appendDigits(dst, digits []byte, power int, negative bool) []byte {
+	n := len(digits)
+	exp := power + n - 1
+	magnitude := max(exp, -exp)
+	switch {
+	case power >= 0 && magnitude < n+7:
+		dst = append(dst, digits...)
+		return append(dst, "00000000"[:power]...)
+	case power < 0 && (power > -7 || magnitude < 4):
+		whole := n + power
+		if whole > 0 {
+			dst = append(dst, digits[:whole]...)
+			dst = append(dst, '.')
+			return append(dst, digits[whole:]...)
+		}
+		dst = append(dst, "0."...)
+		for range -whole {
+			dst = append(dst, '0')
+		}
+		return append(dst, digits...)
+	}
+	most := 18
+	if negative {
+		most = 17
+	}
+	digits = digits[:min(n, most)]
+	dst = append(dst, digits[0])
+	if len(digits) > 1 {
+		dst = append(dst, '.')
+		dst = append(dst, digits[1:]...)
+	}
+	dst = append(dst, 'e')
+	if exp < 0 {
+		dst = append(dst, '-')
+	} else {
+		dst = append(dst, '+')
+	}
+	return AppendInt(dst, int64(magnitude))
+}
