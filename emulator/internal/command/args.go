@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/number"
 )
 
 // The texts most commands share.
@@ -46,3 +47,44 @@ func lookup[V any](c *Call, value keyspace.Value) (v *V, ok bool) {
 
 // clone copies an argument that is to be kept beyond the call.
 func clone(arg []byte) []byte { return bytes.Clone(arg) }
+
+// intArg reads argument i as an integer, or replies with the usual error.
+func (c *Call) intArg(i int) (n int64, ok bool) { return c.intArgOr(i, errNotInteger) }
+
+// intArgOr is intArg with another error.
+func (c *Call) intArgOr(i int, msg string) (n int64, ok bool) {
+	n, ok = number.ParseInt(c.Args[i])
+	if !ok {
+		return 0, c.fail(msg)
+	}
+	return n, true
+}
+
+// floatArg reads argument i as a double, or replies with the usual error.
+func (c *Call) floatArg(i int) (f float64, ok bool) {
+	f, ok = number.ParseFloat(c.Args[i])
+	if !ok {
+		return 0, c.fail(errNotFloat)
+	}
+	return f, true
+}
+
+// failArity is for the commands whose rule for the number of arguments the
+// table cannot express.
+func (c *Call) failArity() bool {
+	return c.fail("ERR wrong number of arguments for '" + c.Spec.Name + "' command")
+}
+
+// failExpire rejects a time to live that is not positive or too far away.
+func (c *Call) failExpire() bool {
+	return c.fail("ERR invalid expire time in '" + c.Spec.Name + "' command")
+}
+
+// replyFlag replies with 1 or 0.
+func (c *Call) replyFlag(set bool) {
+	if set {
+		c.Reply.Int(1)
+	} else {
+		c.Reply.Int(0)
+	}
+}

@@ -141,6 +141,7 @@ func newLocal(proto int) *local {
 func (l *local) Modified(*keyspace.DB, string) {}
 func (l *local) Ready(*keyspace.DB, string)    {}
 func (l *local) Flushed(*keyspace.DB)          {}
+func (l *local) Swapped(_, _ *keyspace.DB)     {}
 
 func (l *local) Event(_ *keyspace.DB, _ keyspace.Class, event, key string) {
 	l.outcome.events = append(l.outcome.events, event+" "+key)
@@ -165,13 +166,13 @@ func (l *local) run(args [][]byte, multi bool) outcome {
 }
 
 func (l *local) call(args [][]byte, multi bool) {
-	handler := handlerOf(args)
+	handler, name := handlerOf(args)
 	if handler == nil {
 		l.out.Error("ERR no handler for " + string(args[0]))
 		return
 	}
 	before := l.keyspace.Dirty
-	c := &Call{Args: args, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi}
+	c := &Call{Args: args, Spec: &Spec{Name: name}, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi}
 	handler(c)
 	l.outcome.dirty = l.keyspace.Dirty - before
 	if c.Waiting() != nil {
@@ -184,19 +185,19 @@ func (l *local) call(args [][]byte, multi bool) {
 	}
 }
 
-func handlerOf(args [][]byte) Handler {
-	name := strings.ToLower(string(args[0]))
-	for _, family := range families {
-		if h := family[name]; h != nil {
-			return h
-		}
-		if len(args) > 1 {
-			if h := family[name+"|"+strings.ToLower(string(args[1]))]; h != nil {
-				return h
+func handlerOf(args [][]byte) (Handler, string) {
+	names := []string{strings.ToLower(string(args[0]))}
+	if len(args) > 1 {
+		names = append(names, names[0]+"|"+strings.ToLower(string(args[1])))
+	}
+	for _, name := range names {
+		for _, family := range families {
+			if h := family[name]; h != nil {
+				return h, name
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // special executes what the server would, were there one.

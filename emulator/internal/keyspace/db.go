@@ -31,7 +31,27 @@ func (db *DB) Write(key []byte) Value {
 	return k.Value.value
 }
 
-// Peek looks a key up without a trace: for TYPE, TTL, OBJECT and their kin.
+// ReadUntouched is Read without touching the access clock, for commands that
+// ask about a key and not for its value: TYPE, TTL, EXISTS.
+func (db *DB) ReadUntouched(key []byte) Value {
+	if db.live(key) == nil {
+		db.keyspace.event(db, ClassKeyMiss, "keymiss", key)
+	}
+	return db.Inspect(key)
+}
+
+// Inspect looks a key up for OBJECT: it counts a hit or a miss, nothing else.
+func (db *DB) Inspect(key []byte) Value {
+	k := db.live(key)
+	if k == nil {
+		db.keyspace.Stats.Misses++
+		return nil
+	}
+	db.keyspace.Stats.Hits++
+	return k.Value.value
+}
+
+// Peek looks a key up without a trace.
 func (db *DB) Peek(key []byte) Value {
 	k := db.live(key)
 	if k == nil {
@@ -64,7 +84,9 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 		return
 	}
 	k.Value.value = value
-	db.touch(k)
+	if !db.keyspace.Eviction.LFU { // how often a name is used outlives its value
+		db.touch(k)
+	}
 	if !keepTTL {
 		db.expiries.remove(k)
 	}
@@ -76,8 +98,7 @@ func (db *DB) Add(key []byte, value Value) {
 	if stale := db.entries.Find(key); stale != nil {
 		db.remove(stale) // an expired key that a replica still kept
 	}
-	k := db.entries.Add(string(key), Entry{value: value})
-	db.touch(k)
+	k := db.entries.Add(string(key), Entry{value: value, access: db.keyspace.firstAccess()})
 	if db.keyspace.slots {
 		db.slot(slots.OfString(k.key)).push(k)
 	}
@@ -107,10 +128,10 @@ func (db *DB) remove(k *Key) {
 // Clear removes every key and returns how many there were.
 func (db *DB) Clear() int {
 	n := db.Len()
-	db.contents = contents{}
 	if h := db.keyspace.hooks; h != nil {
 		h.Flushed(db)
 	}
+	db.contents = contents{}
 	return n
 }
 

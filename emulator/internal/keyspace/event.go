@@ -39,6 +39,8 @@ type Hooks interface {
 	// Expired says that key's time has come and it was removed; replicas are
 	// to remove it too.
 	Expired(db *DB, key string)
-	// Flushed says that every key of db went at once.
+	// Flushed says that every key of db is about to go at once.
 	Flushed(db *DB)
+	// Swapped says that two databases have exchanged their contents.
+	Swapped(a, b *DB)
 }

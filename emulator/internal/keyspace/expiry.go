@@ -52,7 +52,7 @@ func (ks *Keyspace) ExpireDue(limit int) int {
 }
 
 func (db *DB) expired(k *Key) bool {
-	return k.Value.expireAt != 0 && db.keyspace.now > k.Value.expireAt
+	return k.Value.expireAt != 0 && db.keyspace.now > k.Value.expireAt && !db.keyspace.IgnoreExpiry
 }
 
 // expire removes a key whose time has come.

@@ -37,12 +37,27 @@ type Keyspace struct {
 	// KeepExpired leaves expired keys in place and only treats them as
 	// missing: a replica waits for its master to say that they are gone.
 	KeepExpired bool
-	Stats       Stats
+	// IgnoreExpiry takes expired keys for alive: set while a replica executes
+	// its master's commands, for which they still were.
+	IgnoreExpiry bool
+	// NoTouch leaves the access clock alone: CLIENT NO-TOUCH.
+	NoTouch  bool
+	Eviction Eviction
+	Stats    Stats
 
 	hooks Hooks
 	dbs   []*DB
 	now   int64
 	slots bool
+}
+
+// Eviction is what the access clock needs to know of the maxmemory settings.
+type Eviction struct {
+	// LFU is set when maxmemory-policy is one of the -lfu policies: then keys
+	// remember how often they are used instead of when.
+	LFU          bool
+	LFULogFactor int // lfu-log-factor
+	LFUDecayTime int // lfu-decay-time, minutes
 }
 
 // Stats are counters INFO prints.
@@ -52,7 +67,13 @@ type Stats struct {
 
 // New returns an empty keyspace.
 func New(o Options) *Keyspace {
-	ks := &Keyspace{Limits: o.Limits, Rand: o.Rand, hooks: o.Hooks, slots: o.Slots}
+	ks := &Keyspace{
+		Limits:   o.Limits,
+		Rand:     o.Rand,
+		Eviction: Eviction{LFULogFactor: 10, LFUDecayTime: 1},
+		hooks:    o.Hooks,
+		slots:    o.Slots,
+	}
 	for i := range max(o.Databases, 1) {
 		ks.dbs = append(ks.dbs, &DB{keyspace: ks, id: i})
 	}
@@ -76,6 +97,9 @@ func (ks *Keyspace) DB(i int) *DB { return ks.dbs[i] }
 func (ks *Keyspace) Swap(i, j int) {
 	a, b := ks.dbs[i], ks.dbs[j]
 	a.contents, b.contents = b.contents, a.contents
+	if ks.hooks != nil {
+		ks.hooks.Swapped(a, b)
+	}
 }
 
 // DB is one database.

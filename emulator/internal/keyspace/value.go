@@ -50,6 +50,7 @@ type Limits struct {
 	StreamNodeMaxBytes     int
 	StreamNodeMaxEntries   int
 	HLLSparseMaxBytes      int
+	MaxStringBytes         int64 // proto-max-bulk-len
 }
 
 // DefaultLimits are the limits of a Redis of version v without configuration.
@@ -67,5 +68,6 @@ func DefaultLimits(v version.Version) Limits {
 		StreamNodeMaxBytes:     4096,
 		StreamNodeMaxEntries:   100,
 		HLLSparseMaxBytes:      3000,
+		MaxStringBytes:         512 << 20,
 	}
 }
