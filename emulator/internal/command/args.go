@@ -72,7 +72,7 @@ func (c *Call) floatArg(i int) (f float64, ok bool) {
 // failArity is for the commands whose rule for the number of arguments the
 // table cannot express.
 func (c *Call) failArity() bool {
-	return c.fail("ERR wrong number of arguments for '" + c.Spec.Name + "' command")
+	return c.fail(c.Table.ArityError(c.Spec))
 }
 
 // failExpire rejects a time to live that is not positive or too far away.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,9 +25,8 @@ import (
 // differ: in the bytes of a reply, the keyspace events and their order, the
 // count of changes, or what replicas are sent.
 //
-// A line is a command, its arguments quoted as in redis-cli. Arity is not
-// checked here, so lines must have it right. HELLO, SELECT and CONFIG SET (of
-// the encoding limits) work as usual. Lines may start with
+// A line is a command, its arguments quoted as in redis-cli. SELECT and CONFIG
+// SET (of the encoding limits) work as usual. Lines may start with
 //
 //	# …            a comment
 //	sleep 20ms     a pause; expired keys go only when they are next looked at
@@ -125,8 +125,10 @@ type local struct {
 	outcome  outcome
 }
 
+var table70 = sync.OnceValue(func() *Table { return NewTable(version.V7_0) })
+
 func newLocal(proto int) *local {
-	l := &local{table: &Table{Version: version.V7_0}, out: resp.NewEncoder(proto)}
+	l := &local{table: table70(), out: resp.NewEncoder(proto)}
 	l.keyspace = keyspace.New(keyspace.Options{
 		Databases: 16,
 		Limits:    keyspace.DefaultLimits(version.V7_0),
@@ -166,14 +168,21 @@ func (l *local) run(args [][]byte, multi bool) outcome {
 }
 
 func (l *local) call(args [][]byte, multi bool) {
-	handler, name := handlerOf(args)
-	if handler == nil {
-		l.out.Error("ERR no handler for " + string(args[0]))
+	spec := l.table.Lookup(args)
+	switch {
+	case spec == nil:
+		l.out.Error(l.table.LookupError(args))
+		return
+	case !spec.CheckArity(len(args)):
+		l.out.Error(l.table.ArityError(spec))
+		return
+	case spec.Handler == nil:
+		l.out.Error("ERR no handler for " + spec.Name)
 		return
 	}
 	before := l.keyspace.Dirty
-	c := &Call{Args: args, Spec: &Spec{Name: name}, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi}
-	handler(c)
+	c := &Call{Args: args, Spec: spec, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi}
+	spec.Handler(c)
 	l.outcome.dirty = l.keyspace.Dirty - before
 	if c.Waiting() != nil {
 		l.out.Error("ERR the command blocks")
@@ -183,21 +192,6 @@ func (l *local) call(args [][]byte, multi bool) {
 			l.outcome.effects = append(l.outcome.effects, quoteArgs(effect))
 		}
 	}
-}
-
-func handlerOf(args [][]byte) (Handler, string) {
-	names := []string{strings.ToLower(string(args[0]))}
-	if len(args) > 1 {
-		names = append(names, names[0]+"|"+strings.ToLower(string(args[1])))
-	}
-	for _, name := range names {
-		for _, family := range families {
-			if h := family[name]; h != nil {
-				return h, name
-			}
-		}
-	}
-	return nil, ""
 }
 
 // special executes what the server would, were there one.
