@@ -4,5 +4,6 @@ package command
 // name; subcommands are "object|encoding". The server adds those that concern
 // clients and the node itself when it builds a Table.
 var families = []map[string]Handler{
+	commandFamily,
 	stringCommands,
 }

@@ -108,11 +108,11 @@ func (k *KeySpec) begin(args [][]byte) (first int, ok bool) {
 	case BeginIndex:
 		return k.Index, true
 	case BeginKeyword:
-		i, step := k.StartFrom, 1
+		i, end, step := k.StartFrom, len(args)-1, 1
 		if i < 0 {
-			i, step = len(args)+i, -1
+			i, end, step = len(args)+i, 1, -1
 		}
-		for ; i >= 1 && i < len(args)-1; i += step {
+		for ; (end-i)*step > 0; i += step {
 			if strings.EqualFold(string(args[i]), k.Keyword) {
 				return i + 1, true
 			}

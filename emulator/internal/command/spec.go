@@ -7,7 +7,11 @@
 // arguments in its own way.
 package command
 
-import "github.com/fakecluster/fakecluster/emulator/internal/version"
+import (
+	"strings"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/version"
+)
 
 // Flags are the properties of a command that COMMAND INFO lists.
 type Flags uint64
@@ -109,11 +113,11 @@ var categoryNames = []string{
 // CategoryNames returns the ACL categories in the order of ACL CAT.
 func CategoryNames() []string { return append([]string(nil), categoryNames...) }
 
-// Category returns the set of one category, by its name without "@", and
-// whether there is one.
+// Category returns the set of one category, by its name without "@" in any
+// case, and whether there is one.
 func Category(name string) (Categories, bool) {
 	for i, n := range categoryNames {
-		if n == name {
+		if strings.EqualFold(n, name) {
 			return 1 << i, true
 		}
 	}
