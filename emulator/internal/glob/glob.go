@@ -1,116 +1,128 @@
-// Package glob matches Redis' glob-style patterns: *, ?, [a-z], [^a] and \ to
-// take a character literally. KEYS, SCAN, PSUBSCRIBE, CONFIG GET and others
-// share them, and their peculiarities: bytes of a range compare as signed, a
-// class that is not closed ends with the pattern, and nothing but the empty
-// pattern matches the empty string.
+// Package glob matches the patterns of KEYS, SCAN, PSUBSCRIBE, CONFIG GET and
+// ACLs. It accepts malformed patterns and treats bytes exactly as Redis does,
+// which no general glob library would: an unclosed class ends with the pattern,
+// ranges compare bytes as signed numbers, and nothing but the empty pattern
+// matches the empty string.
 package glob
 
-// Match reports whether s matches pattern.
-func Match[P, S ~string | ~[]byte](pattern P, s S) bool {
-	m := matcher[P, S]{}
-	return m.match(pattern, s)
+// maxStars bounds the recursion for patterns made to be slow; beyond it nothing
+// matches.
+const maxStars = 1000
+
+// Match reports whether the whole of s matches pattern: ? is any byte, * any
+// number of them, [a-z] and [^a-z] classes, \ quotes.
+func Match[P, S []byte | string](pattern P, s S) bool {
+	return matcher[P, S]{}.match(pattern, s)
 }
 
-// MatchFold is Match where ASCII letters match in any case.
-func MatchFold[P, S ~string | ~[]byte](pattern P, s S) bool {
-	m := matcher[P, S]{fold: true}
-	return m.match(pattern, s)
+// MatchFold is Match without regard to the case of ASCII letters.
+func MatchFold[P, S []byte | string](pattern P, s S) bool {
+	return matcher[P, S]{fold: true}.match(pattern, s)
 }
 
-type matcher[P, S ~string | ~[]byte] struct {
-	fold bool
-	// hopeless is set once the rest behind some * matched nowhere: then no
-	// longer match of an earlier * can help. It keeps a*a*a*… from taking
-	// exponential time.
-	hopeless bool
+type matcher[P, S []byte | string] struct{ fold bool }
+
+func (m matcher[P, S]) match(p P, s S) bool {
+	hopeless := false
+	return m.matchFrom(p, s, &hopeless, 0)
 }
 
-func (m *matcher[P, S]) match(pattern P, s S) bool {
-	for len(pattern) > 0 && len(s) > 0 {
-		switch pattern[0] {
+// matchFrom matches a rest of the pattern. It sets hopeless when trying an
+// earlier star with more bytes cannot help.
+func (m matcher[P, S]) matchFrom(p P, s S, hopeless *bool, stars int) bool {
+	if stars > maxStars {
+		return false
+	}
+	for len(p) > 0 && len(s) > 0 {
+		ok := true
+		switch p[0] {
 		case '*':
-			return m.star(pattern[1:], s)
+			return m.matchStar(p, s, hopeless, stars)
 		case '?':
-			pattern = pattern[1:]
+			p = p[1:]
 		case '[':
-			matched, rest := m.class(pattern[1:], s[0])
-			if !matched {
-				return false
-			}
-			pattern = rest
+			ok, p = m.matchClass(p[1:], s[0])
 		default:
-			if pattern[0] == '\\' && len(pattern) >= 2 {
-				pattern = pattern[1:]
+			if p[0] == '\\' && len(p) >= 2 {
+				p = p[1:]
 			}
-			if m.lower(pattern[0]) != m.lower(s[0]) {
-				return false
-			}
-			pattern = pattern[1:]
+			ok, p = m.equal(p[0], s[0]), p[1:]
 		}
-		s = s[1:]
-		if len(s) == 0 {
-			for len(pattern) > 0 && pattern[0] == '*' {
-				pattern = pattern[1:]
+		if !ok {
+			return false
+		}
+		if s = s[1:]; len(s) == 0 {
+			for len(p) > 0 && p[0] == '*' {
+				p = p[1:]
 			}
 		}
 	}
-	return len(pattern) == 0 && len(s) == 0
+	return len(p) == 0 && len(s) == 0
 }
 
-// star matches what follows a *.
-func (m *matcher[P, S]) star(rest P, s S) bool {
-	for len(rest) > 0 && rest[0] == '*' {
-		rest = rest[1:]
+// matchStar matches from a star on.
+func (m matcher[P, S]) matchStar(p P, s S, hopeless *bool, stars int) bool {
+	for len(p) > 1 && p[1] == '*' {
+		p = p[1:]
 	}
-	if len(rest) == 0 {
+	if len(p) == 1 {
 		return true
 	}
 	for ; len(s) > 0; s = s[1:] {
-		if m.match(rest, s) {
+		if m.matchFrom(p[1:], s, hopeless, stars+1) {
 			return true
 		}
-		if m.hopeless {
+		if *hopeless {
 			return false
 		}
 	}
-	m.hopeless = true
+	*hopeless = true
 	return false
 }
 
-// class matches c against what follows a [, and returns what follows the ].
-func (m *matcher[P, S]) class(pattern P, c byte) (matched bool, rest P) {
-	not := len(pattern) > 0 && pattern[0] == '^'
-	if not {
-		pattern = pattern[1:]
+// matchClass matches c against the class whose inside p begins with, and
+// returns the pattern behind the class.
+func (m matcher[P, S]) matchClass(p P, c byte) (ok bool, rest P) {
+	negated := len(p) > 0 && p[0] == '^'
+	if negated {
+		p = p[1:]
 	}
-	for {
+	found := false
+	for len(p) > 0 {
 		switch {
-		case len(pattern) == 0:
-			return matched != not, pattern
-		case pattern[0] == '\\' && len(pattern) >= 2:
-			matched = matched || pattern[1] == c // in this case only
-			pattern = pattern[2:]
-		case pattern[0] == ']':
-			return matched != not, pattern[1:]
-		case len(pattern) >= 3 && pattern[1] == '-':
-			from, to := int8(pattern[0]), int8(pattern[2])
-			if from > to {
-				from, to = to, from
-			}
-			from, to = int8(m.lower(byte(from))), int8(m.lower(byte(to)))
-			at := int8(m.lower(c))
-			matched = matched || from <= at && at <= to
-			pattern = pattern[3:]
+		case p[0] == '\\' && len(p) >= 2:
+			found = found || p[1] == c // also when folding
+			p = p[2:]
+		case p[0] == ']':
+			return found != negated, p[1:]
+		case len(p) >= 3 && p[1] == '-':
+			found = found || m.inRange(p[0], p[2], c)
+			p = p[3:]
 		default:
-			matched = matched || m.lower(pattern[0]) == m.lower(c)
-			pattern = pattern[1:]
+			found = found || m.equal(p[0], c)
+			p = p[1:]
 		}
 	}
+	return found != negated, p
 }
 
-func (m *matcher[P, S]) lower(c byte) byte {
-	if m.fold && 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
+func (m matcher[P, S]) inRange(first, last, c byte) bool {
+	if int8(first) > int8(last) {
+		first, last = last, first
+	}
+	if m.fold {
+		first, last, c = lower(first), lower(last), lower(c)
+	}
+	return int8(first) <= int8(c) && int8(c) <= int8(last)
+}
+
+func (m matcher[P, S]) equal(a, b byte) bool {
+	return a == b || m.fold && lower(a) == lower(b)
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
 	}
 	return c
 }
