@@ -61,10 +61,13 @@ func (c *Call) intArgOr(i int, msg string) (n int64, ok bool) {
 }
 
 // floatArg reads argument i as a double, or replies with the usual error.
-func (c *Call) floatArg(i int) (f float64, ok bool) {
+func (c *Call) floatArg(i int) (f float64, ok bool) { return c.floatArgOr(i, errNotFloat) }
+
+// floatArgOr is floatArg with another error.
+func (c *Call) floatArgOr(i int, msg string) (f float64, ok bool) {
 	f, ok = number.ParseFloat(c.Args[i])
 	if !ok {
-		return 0, c.fail(errNotFloat)
+		return 0, c.fail(msg)
 	}
 	return f, true
 }
@@ -87,4 +90,15 @@ func (c *Call) replyFlag(set bool) {
 	} else {
 		c.Reply.Int(0)
 	}
+}
+
+// replyHelp writes the reply of a container's HELP subcommand.
+func (c *Call) replyHelp(lines ...string) {
+	c.Reply.Array(len(lines) + 3)
+	c.Reply.Status(strings.ToUpper(c.Spec.Parent.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	for _, line := range lines {
+		c.Reply.Status(line)
+	}
+	c.Reply.Status("HELP")
+	c.Reply.Status("    Prints this help.")
 }

@@ -27,6 +27,8 @@ type Call struct {
 	// concrete type.
 	Client any
 
+	// ClusterEnabled is set on nodes of a cluster.
+	ClusterEnabled bool
 	// DenyBlocking is set where a command must not wait: in MULTI and scripts.
 	DenyBlocking bool
 	// Resumed is set when a client that had blocked is tried again because
@@ -35,6 +37,10 @@ type Call struct {
 	ReadyKey string
 	// FromMaster is set when a replica applies its master's effects.
 	FromMaster bool
+	// InScript is set when a script makes the call.
+	InScript bool
+	// KeysRestricted is set when the user may not touch every key.
+	KeysRestricted bool
 
 	wait    *Wait
 	effects [][][]byte
@@ -44,7 +50,7 @@ type Call struct {
 // Reset prepares c for the next command of the same client, keeping the
 // memory it holds.
 func (c *Call) Reset() {
-	*c = Call{Table: c.Table, Reply: c.Reply, DB: c.DB, Client: c.Client, effects: c.effects[:0]}
+	*c = Call{Table: c.Table, Reply: c.Reply, DB: c.DB, Client: c.Client, ClusterEnabled: c.ClusterEnabled, effects: c.effects[:0]}
 }
 
 // Version is the Redis version being emulated.

@@ -6,4 +6,10 @@ package command
 var families = []map[string]Handler{
 	commandFamily,
 	stringCommands,
+	genericCommands,
+	expireCommands,
+	scanCommands,
+	objectCommands,
+	listCommands,
+	zsetCommands,
 }

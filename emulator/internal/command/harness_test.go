@@ -31,8 +31,8 @@ import (
 //	# …            a comment
 //	sleep 20ms     a pause; expired keys go only when they are next looked at
 //	any: CMD       the reply is not compared
-//	unordered: CMD the reply's top-level elements are compared as a multiset
-//	pairs: CMD     the same for elements that belong together two by two
+//	unordered: CMD aggregates in the reply are compared as multisets
+//	pairs: CMD     the same where elements belong together two by two
 //	multi: CMD     the command runs in a transaction, so it does not block
 func diff(t *testing.T, script string) {
 	t.Helper()
@@ -200,8 +200,7 @@ func (l *local) special(args [][]byte) bool {
 	case "select":
 		l.db, _ = strconv.Atoi(string(args[1]))
 	case "config":
-		n, _ := strconv.Atoi(string(args[3]))
-		*l.limit(string(args[2])) = n
+		l.configure(string(args[2]), string(args[3]))
 	default:
 		return false
 	}
@@ -209,20 +208,29 @@ func (l *local) special(args [][]byte) bool {
 	return true
 }
 
-func (l *local) limit(name string) *int {
+// configure sets a parameter of those that data depends on.
+func (l *local) configure(name, value string) {
 	limits := &l.keyspace.Limits
-	return map[string]*int{
-		"hash-max-listpack-entries": &limits.HashMaxListpackEntries,
-		"hash-max-listpack-value":   &limits.HashMaxListpackValue,
-		"list-max-listpack-size":    &limits.ListMaxListpackSize,
-		"list-compress-depth":       &limits.ListCompressDepth,
-		"set-max-intset-entries":    &limits.SetMaxIntsetEntries,
-		"zset-max-listpack-entries": &limits.ZSetMaxListpackEntries,
-		"zset-max-listpack-value":   &limits.ZSetMaxListpackValue,
-		"stream-node-max-bytes":     &limits.StreamNodeMaxBytes,
-		"stream-node-max-entries":   &limits.StreamNodeMaxEntries,
-		"hll-sparse-max-bytes":      &limits.HLLSparseMaxBytes,
-	}[name]
+	n, _ := strconv.Atoi(value)
+	switch name {
+	case "maxmemory-policy":
+		l.keyspace.Eviction.LFU = strings.HasSuffix(value, "-lfu")
+	case "proto-max-bulk-len":
+		limits.MaxStringBytes = int64(n)
+	default:
+		*map[string]*int{
+			"hash-max-listpack-entries": &limits.HashMaxListpackEntries,
+			"hash-max-listpack-value":   &limits.HashMaxListpackValue,
+			"list-max-listpack-size":    &limits.ListMaxListpackSize,
+			"list-compress-depth":       &limits.ListCompressDepth,
+			"set-max-intset-entries":    &limits.SetMaxIntsetEntries,
+			"zset-max-listpack-entries": &limits.ZSetMaxListpackEntries,
+			"zset-max-listpack-value":   &limits.ZSetMaxListpackValue,
+			"stream-node-max-bytes":     &limits.StreamNodeMaxBytes,
+			"stream-node-max-entries":   &limits.StreamNodeMaxEntries,
+			"hll-sparse-max-bytes":      &limits.HLLSparseMaxBytes,
+		}[name] = n
+	}
 }
 
 // remote runs commands on a real server, and listens to its events and its
@@ -240,6 +248,7 @@ func newRemote(t *testing.T, server *redisserver.Server, proto int) *remote {
 	r := &remote{commands: dialRaw(t, server), events: dialRaw(t, server), replica: dialRaw(t, server)}
 	r.commands.do(t, "FLUSHALL")
 	r.commands.do(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	r.commands.do(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	r.commands.do(t, "HELLO", strconv.Itoa(proto))
 	r.events.do(t, "PSUBSCRIBE", "__keyevent@*", syncChannel)
 	r.events.read(t)
@@ -431,15 +440,16 @@ func splitReply(reply string) []string {
 	}
 }
 
-// sortReply sorts the elements of an aggregate, in groups of size.
+// sortReply sorts the elements of an aggregate and of those within, in groups
+// of size.
 func sortReply(reply string, size int) string {
 	if reply == "" || !strings.ContainsRune("*~%", rune(reply[0])) {
 		return reply
 	}
 	head, _, _ := strings.Cut(reply, "\n")
 	elements := splitReply(reply)
-	if len(elements)%size != 0 {
-		return reply
+	for i, element := range elements {
+		elements[i] = sortReply(element, size)
 	}
 	var groups []string
 	for group := range slices.Chunk(elements, size) {

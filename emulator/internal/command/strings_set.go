@@ -127,7 +127,6 @@ func (c *Call) set(key, value []byte, o setOptions) {
 // they would look up the key.
 func (c *Call) propagateSet(key, value []byte, o setOptions, expireAt int64) {
 	switch {
-	case o.unit == "PXAT":
 	case o.unit != "":
 		c.Propagate(wordSET, key, value, wordPXAT, number.AppendInt(nil, expireAt))
 	case o.get:

@@ -57,7 +57,7 @@ func TestSet(t *testing.T) {
 		SET k v PXAT 1000
 		EXISTS k
 		SET k v ex 10 get
-		SADD s a
+		LPUSH s a
 		SET s v GET
 		SET s v NX GET
 		GET s
@@ -73,6 +73,8 @@ func TestSet(t *testing.T) {
 		SET k 11 XX GET KEEPTTL
 		SET k 12 XX GET
 		SET k 11 GET PXAT 4102444800001
+		set k 11 pxat 4102444800001
+		set k 11 keepttl
 	`)
 }
 
@@ -126,6 +128,8 @@ func TestStringEncoding(t *testing.T) {
 		COPY new new3
 		OBJECT ENCODING new3
 		OBJECT REFCOUNT new3
+		INCRBY new3 0
+		OBJECT REFCOUNT new3
 		SET k 10000
 		OBJECT REFCOUNT k
 		SET k 9999
@@ -170,7 +174,7 @@ func TestSetVariants(t *testing.T) {
 		MGET a c
 		MSETNX d 1 d 2
 		GET d
-		SADD s x
+		LPUSH s x
 		GET s
 		GETSET s v
 		GETDEL s
@@ -180,7 +184,7 @@ func TestSetVariants(t *testing.T) {
 		MSET a
 		MSET a 1 b
 		MSETNX a 1 b
-		SADD s2 x
+		LPUSH s2 x
 		SETNX s2 v
 		APPEND s2 v
 		STRLEN s2
@@ -222,7 +226,7 @@ func TestGetEx(t *testing.T) {
 		GETEX nosuch EX x
 		GETEX k EXAT 1
 		EXISTS k
-		SADD s a
+		LPUSH s a
 		GETEX s EX 10
 		GETEX s EX x
 		GETEX s BAD
@@ -271,7 +275,7 @@ func TestAppendAndRanges(t *testing.T) {
 		SETRANGE nosuch2 9223372036854775807 ""
 		SETRANGE n 1 x
 		GET n
-		SADD s a
+		LPUSH s a
 		GETRANGE s 0 1
 		GETRANGE s x 1
 		SETRANGE s 0 x
@@ -308,7 +312,7 @@ func TestIncrements(t *testing.T) {
 		INCR n
 		SET n 01
 		INCR n
-		SADD s a
+		LPUSH s a
 		INCR s
 		INCRBY s x
 		INCRBYFLOAT s 1
@@ -386,7 +390,7 @@ func TestLCS(t *testing.T) {
 		SET g 2345678
 		LCS f g
 		LCS f g IDX
-		SADD s x
+		LPUSH s x
 		LCS s a
 		LCS a s
 		LCS nosuch s

@@ -106,6 +106,18 @@ func (db *DB) Add(key []byte, value Value) {
 	db.ready(k)
 }
 
+// Rename gives the key from the name to in database dst, where no key of that
+// name may be, with its value, time to live and access. from must exist.
+func (db *DB) Rename(from []byte, dst *DB, to []byte) {
+	k := db.live(from)
+	entry := k.Value
+	dst.Add(to, entry.value)
+	renamed := dst.live(to)
+	renamed.Value.access = entry.access
+	dst.expiries.set(renamed, entry.expireAt)
+	db.remove(k)
+}
+
 // Delete removes key and reports whether it was there. It tells no hook: the
 // caller knows which event it is.
 func (db *DB) Delete(key []byte) bool {

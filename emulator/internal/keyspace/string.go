@@ -13,6 +13,7 @@ import (
 type String struct {
 	bytes    []byte
 	encoding stringEncoding
+	copied   bool // never one of the shared integers
 }
 
 type stringEncoding uint8
@@ -66,6 +67,20 @@ func (s *String) Len() int { return len(s.bytes) }
 // IsInt reports whether the string is encoded as an integer.
 func (s *String) IsInt() bool { return s.encoding == encodingInt }
 
+// sharedIntegers is how many of the smallest integers Redis keeps one object
+// each of.
+const sharedIntegers = 10000
+
+// Shared reports whether Redis would use a shared object for the value, which
+// has no reference count of its own.
+func (s *String) Shared() bool {
+	if s.encoding != encodingInt || s.copied {
+		return false
+	}
+	n, _ := s.Int()
+	return n >= 0 && n < sharedIntegers
+}
+
 // Int reads the string as an integer, in the strict form Redis wants.
 func (s *String) Int() (int64, bool) { return number.ParseInt(s.bytes) }
 
@@ -73,6 +88,7 @@ func (s *String) Int() (int64, bool) { return number.ParseInt(s.bytes) }
 func (s *String) SetInt(n int64) {
 	s.bytes = number.AppendInt(s.bytes[:0], n)
 	s.encoding = encodingInt
+	s.copied = s.copied && (n < 0 || n >= sharedIntegers)
 }
 
 // Append adds b at the end.
@@ -107,7 +123,7 @@ func (s *String) Encoding() string {
 
 // Clone returns a copy with the same encoding.
 func (s *String) Clone() Value {
-	return &String{bytes: bytes.Clone(s.bytes), encoding: s.encoding}
+	return &String{bytes: bytes.Clone(s.bytes), encoding: s.encoding, copied: true}
 }
 
 // Memory is the approximate size in bytes.
