@@ -81,9 +81,9 @@ func (n *Node) appendLine(b []byte, p *peer) []byte {
 		b = append(b, '-')
 	}
 	b = append(b, ' ')
-	b = strconv.AppendInt(b, p.pingSent, 10)
+	b = strconv.AppendInt(b, n.shownTime(p.pingSent), 10)
 	b = append(b, ' ')
-	b = strconv.AppendInt(b, p.pongReceived, 10)
+	b = strconv.AppendInt(b, n.shownTime(p.pongReceived), 10)
 	b = append(b, ' ')
 	b = strconv.AppendUint(b, p.shownEpoch(), 10)
 	if p.link != 0 || p == n.self {
@@ -102,6 +102,9 @@ func (n *Node) appendLine(b []byte, p *peer) []byte {
 	}
 	return b
 }
+
+// shownTime turns the network's time into the clock clients see.
+func (n *Node) shownTime(at int64) int64 { return max(0, at-n.ahead) }
 
 // shownEpoch is the config epoch users see: a replica's is its master's.
 func (p *peer) shownEpoch() uint64 {
@@ -307,10 +310,10 @@ func (n *Node) Links() []Link {
 	var links []Link
 	for p := range n.others {
 		if p.link != 0 {
-			links = append(links, Link{Direction: "to", Node: p.id, Created: p.link, Events: "r"})
+			links = append(links, Link{Direction: "to", Node: p.id, Created: n.shownTime(p.link), Events: "r"})
 		}
 		if p.inbound != 0 {
-			links = append(links, Link{Direction: "from", Node: p.id, Created: p.inbound, Events: "r"})
+			links = append(links, Link{Direction: "from", Node: p.id, Created: n.shownTime(p.inbound), Events: "r"})
 		}
 	}
 	return links

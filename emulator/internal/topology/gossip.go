@@ -61,3 +61,86 @@ func (n *Node) failureReports(p *peer) int {
 	p.reports = slices.DeleteFunc(p.reports, func(r failureReport) bool { return r.at < oldest })
 	return len(p.reports)
 }
+
+// learnGossip takes from a heartbeat what its sender says of third nodes.
+func (n *Node) learnGossip(m *Message, sender *peer) {
+	for i := range m.Gossip {
+		g := &m.Gossip[i]
+		p := n.lookup(g.ID)
+		if p == nil {
+			// The sender is of this cluster, so its acquaintances are too.
+			if !(g.Flags&flagNoAddr != 0) && !n.blacklisted(g.ID) {
+				n.addPeer(g.ID, g.Addr, g.Flags&^(flagMyself|flagMeet))
+			}
+			continue
+		}
+		failing := g.Flags&(flagFail|flagPFail) != 0
+		if sender.isMaster() && p != n.self {
+			if failing {
+				n.reportFailure(p, sender)
+				n.markFailedByMajority(p)
+			} else {
+				p.reports = slices.DeleteFunc(p.reports, func(r failureReport) bool { return r.from == sender })
+			}
+		}
+		if !failing && p.pingSent == 0 && len(p.reports) == 0 {
+			if pong := g.PongReceived * 1000; pong <= n.now+500 && pong > p.pongReceived {
+				p.pongReceived = pong
+			}
+		}
+		if !failing && p.failing() && g.Flags&flagNoAddr == 0 {
+			n.updateAddr(p, g.Addr)
+		}
+	}
+}
+
+// markFailedByMajority turns a suspicion into a verdict when most masters
+// share it, and tells everybody.
+func (n *Node) markFailedByMajority(p *peer) {
+	if !p.has(flagPFail) || p.has(flagFail) {
+		return
+	}
+	reports := n.failureReports(p)
+	if n.self.isMaster() {
+		reports++
+	}
+	if reports < n.quorum() {
+		return
+	}
+	n.markFailed(p)
+	for other := range n.others {
+		if other.link != 0 && !other.has(flagHandshake) {
+			m := n.header(Fail)
+			m.About = p.id
+			n.send(other, m)
+		}
+	}
+}
+
+func (n *Node) markFailed(p *peer) {
+	p.flags = p.flags&^flagPFail | flagFail
+	p.failTime = n.now
+	n.changes++
+	n.stateOutdated = true
+	if p == n.self.master {
+		n.electionOutdated = true
+	}
+}
+
+// failUndo is after how many node timeouts a master that answers again, and
+// still owns slots, is no longer held for failed.
+const failUndo = 2
+
+// clearFailure ends the suspicion against a node that answered.
+func (n *Node) clearFailure(p *peer) {
+	switch {
+	case p.has(flagPFail):
+		p.flags &^= flagPFail
+	case p.has(flagFail) && (p.isReplica() || p.numSlots == 0 || n.now-p.failTime > n.Settings.NodeTimeout*failUndo):
+		p.flags &^= flagFail
+	default:
+		return
+	}
+	n.changes++
+	n.stateOutdated = true
+}

@@ -1,5 +1,13 @@
 package topology
 
+import "strings"
+
+const (
+	manualTimeout = 5000 // ms until a manual failover is given up
+	// pauseFactor is how many of those the old master's clients wait at most.
+	pauseFactor = 2
+)
+
 // manualFailover is a CLUSTER FAILOVER under way, on the replica that wants to
 // take over or on its master.
 type manualFailover struct {
@@ -9,6 +17,63 @@ type manualFailover struct {
 	// clients (-1: not heard yet), and whether all of that has been applied.
 	masterOffset int64
 	canStart     bool
+}
+
+// Failover is CLUSTER FAILOVER; mode is empty, "force" or "takeover".
+func (n *Node) Failover(mode string, now int64) error {
+	takeover := strings.EqualFold(mode, "takeover")
+	force := takeover || strings.EqualFold(mode, "force")
+	if mode != "" && !force {
+		return errSyntax
+	}
+	n.now = max(n.now, now)
+	master := n.self.master
+	switch {
+	case n.self.isMaster():
+		return errorf("You should send CLUSTER FAILOVER to a replica")
+	case master == nil:
+		return errorf("I'm a replica but my master is unknown to me")
+	case !force && (master.has(flagFail) || master.link == 0):
+		return errorf("Master is down or failed, please use CLUSTER FAILOVER FORCE")
+	}
+	n.resetManualFailover()
+	n.manual.end = n.now + manualTimeout
+	switch {
+	case takeover:
+		n.bumpEpoch()
+		n.takeOver()
+	case force:
+		n.manual.canStart = true
+		n.electionOutdated = true
+	default:
+		n.send(master, n.header(ManualStart))
+	}
+	n.react()
+	return nil
+}
+
+// receiveManualStart is the master's part: hold the clients' writes, so that
+// the replica can catch up.
+func (n *Node) receiveManualStart(m *Message, sender *peer) {
+	if sender == nil || n.self.isReplica() || sender.master != n.self {
+		return
+	}
+	n.resetManualFailover()
+	n.manual.end = n.now + manualTimeout
+	n.manual.replica = sender
+	n.host.PauseWrites(manualTimeout * pauseFactor)
+	n.answer(m, n.heartbeat(Ping))
+}
+
+// advanceManualFailover lets the election begin once the replica has all that
+// its paused master wrote.
+func (n *Node) advanceManualFailover() {
+	if n.manual.end == 0 || n.manual.canStart || n.manual.masterOffset < 0 || n.self.isMaster() {
+		return
+	}
+	if n.manual.masterOffset == n.host.ReplicationOffset() {
+		n.manual.canStart = true
+	}
 }
 
 func (n *Node) resetManualFailover() {

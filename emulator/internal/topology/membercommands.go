@@ -32,6 +32,7 @@ func (n *Node) Meet(host string, port, busPort []byte, now int64) error {
 		return errorf("Invalid node address specified: %s:%s", host, port)
 	}
 	n.startHandshake(Addr{Host: ip.String(), Port: int(p), BusPort: int(bus)}, flagMeet)
+	n.react()
 	return nil
 }
 
@@ -63,7 +64,7 @@ func (n *Node) Forget(id string, now int64) error {
 	}
 	n.ban(id)
 	n.removePeer(p)
-	n.updateState()
+	n.conclude()
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (n *Node) Replicate(id string, now int64) error {
 		return errorf("To set a master the node must be empty and without assigned slots.")
 	}
 	n.follow(p)
-	n.updateState()
+	n.conclude()
 	return nil
 }
 
@@ -154,7 +155,7 @@ func (n *Node) Reset(mode string, now int64) error {
 		n.self.id = NewID(n.rand)
 	}
 	n.changes++
-	n.updateState()
+	n.conclude()
 	return nil
 }
 
@@ -175,7 +176,7 @@ func (n *Node) SetConfigEpoch(arg []byte, now int64) error {
 	n.self.epoch = uint64(epoch)
 	n.currentEpoch = max(n.currentEpoch, n.self.epoch)
 	n.changes++
-	n.updateState()
+	n.conclude()
 	return nil
 }
 
@@ -195,4 +196,10 @@ func (n *Node) CountFailureReports(id string, now int64) (int, error) {
 		return 0, errorf("Unknown node %s", id)
 	}
 	return n.failureReports(p), nil
+}
+
+// conclude ends a command that changed the view.
+func (n *Node) conclude() {
+	n.stateOutdated = true
+	n.react()
 }

@@ -32,22 +32,15 @@ type Host interface {
 	// ReplicationOffset is how much of the replication stream this node has
 	// written (a master) or processed (a replica), in bytes.
 	ReplicationOffset() int64
-	// ReplicaLink is the state of a replica's link to its master.
-	ReplicaLink() ReplicaLink
+	// ReplicaDataAge is for how many milliseconds a replica has not heard its
+	// master.
+	ReplicaDataAge() int64
 	// Follow makes the server a replica of another node, or a master when
 	// master is empty.
 	Follow(master string)
-	// PauseWrites keeps clients' writes waiting until a time in Unix
-	// milliseconds; 0 ends the pause. Manual failover uses it.
-	PauseWrites(until int64)
-}
-
-// ReplicaLink says how fresh a replica's data is.
-type ReplicaLink struct {
-	Connected bool
-	// LastIO is when the master was heard, or when the link went down, in Unix
-	// milliseconds.
-	LastIO int64
+	// PauseWrites keeps clients' writes waiting for so many milliseconds; 0
+	// ends the pause. Manual failover uses it.
+	PauseWrites(ms int64)
 }
 
 // EndpointType is cluster-preferred-endpoint-type: what clients are told to
@@ -109,6 +102,10 @@ type Node struct {
 	host    Host
 	rand    *rand.Rand
 	now     int64
+	// dial reports whether a node listens at an address; nil means always.
+	dial func(BusAddr) bool
+	// ahead is how far now is ahead of the clock clients see.
+	ahead int64
 
 	self *peer
 	// peers holds every known node, this one too, at its index; indexes of
@@ -132,12 +129,14 @@ type Node struct {
 	minorityTime  int64            // when this node last was in a minority
 	stateOutdated bool
 
-	election election
-	manual   manualFailover
-	ticks    int
-	stats    messageStats
-	outbox   []Message
-	changes  int // counts changes of the view
+	election         election
+	electionOutdated bool
+	unlinked         bool // there may be a new peer without a link
+	manual           manualFailover
+	ticks            int
+	stats            messageStats
+	outbox           []Message
+	changes          int // counts changes of the view
 }
 
 type ownerTable [slots.Count]uint16
@@ -192,6 +191,24 @@ func (n *Node) SetAddr(a Addr) {
 	n.changes++
 }
 
+// Restarted tells the node that its process has started again: it remembers
+// what it knew, as from nodes.conf, but has no links, and a master waits a
+// moment before it calls the cluster ok.
+func (n *Node) Restarted(now int64) {
+	n.now = max(n.now, now)
+	n.ok, n.firstUpdate, n.minorityTime = false, 0, 0
+	n.election, n.manual = election{}, manualFailover{masterOffset: -1}
+	n.stats, n.outbox = messageStats{}, nil
+	for p := range n.others {
+		p.link, p.inbound, p.dataReceived, p.reports = 0, 0, 0, nil
+		if p.pingSent != 0 {
+			p.pingSent = n.now
+		}
+	}
+	n.unlinked = true
+	n.conclude()
+}
+
 // IsMaster reports whether the node believes to be a master.
 func (n *Node) IsMaster() bool { return n.self.isMaster() }
 
@@ -236,5 +253,5 @@ func (n *Node) Changes() int { return n.changes }
 // SettingsChanged makes a change of Settings effective.
 func (n *Node) SettingsChanged(now int64) {
 	n.now = max(n.now, now)
-	n.updateState()
+	n.conclude()
 }

@@ -102,6 +102,7 @@ func (n *Node) lookup(id string) *peer {
 func (n *Node) addPeer(id string, addr Addr, f flags) *peer {
 	p := &peer{id: id, addr: addr, flags: f, created: n.now}
 	n.insert(p)
+	n.unlinked = true
 	return p
 }
 

@@ -130,7 +130,7 @@ func (n *Node) apply(chosen *slots.Set, remove bool, now int64) {
 			n.assign(slot, n.self)
 		}
 	}
-	n.updateState()
+	n.conclude()
 }
 
 // FlushSlots is CLUSTER FLUSHSLOTS.
@@ -140,7 +140,7 @@ func (n *Node) FlushSlots(now int64) error {
 	}
 	n.now = max(n.now, now)
 	n.releaseSlots(n.self)
-	n.updateState()
+	n.conclude()
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (n *Node) SetSlot(args [][]byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	n.updateState()
+	n.conclude()
 	return nil
 }
 

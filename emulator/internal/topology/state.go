@@ -25,7 +25,6 @@ func (n *Node) updateState() {
 		return
 	}
 	ok := !n.Settings.RequireFullCoverage || n.assigned == slots.Count
-	reachable := 0
 	n.size = 0
 	for _, p := range n.peers {
 		if p == nil || p.numSlots == 0 {
@@ -36,12 +35,9 @@ func (n *Node) updateState() {
 		}
 		if p.isMaster() {
 			n.size++
-			if !p.failing() {
-				reachable++
-			}
 		}
 	}
-	if reachable < n.quorum() {
+	if n.reachableMasters() < n.quorum() {
 		ok = false
 		n.minorityTime = n.now
 	}
@@ -55,6 +51,17 @@ func (n *Node) updateState() {
 	}
 	n.ok = ok
 	n.changes++
+}
+
+// reachableMasters counts the masters with slots that do not fail.
+func (n *Node) reachableMasters() int {
+	count := 0
+	for _, p := range n.peers {
+		if p != nil && p.isMaster() && p.numSlots > 0 && !p.failing() {
+			count++
+		}
+	}
+	return count
 }
 
 // quorum is the number of masters that are a majority.
