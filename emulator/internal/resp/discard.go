@@ -32,6 +32,7 @@ func (d *Discard) Set(int)                 {}
 func (d *Discard) Push(int)                {}
 func (d *Discard) Double(float64)          {}
 func (d *Discard) Bool(bool)               {}
+func (d *Discard) Decimal(string)          {}
 func (d *Discard) BigNumber(string)        {}
 func (d *Discard) Verbatim(string, string) {}
 

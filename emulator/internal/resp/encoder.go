@@ -174,6 +174,18 @@ func (e *Encoder) Double(f float64) {
 	e.buf = append(e.buf, '\r', '\n')
 }
 
+// Decimal writes a floating point number given as text, in RESP2 as a bulk
+// string.
+func (e *Encoder) Decimal(digits string) {
+	if !e.resp3 {
+		e.BulkString(digits)
+		return
+	}
+	e.buf = append(e.buf, ',')
+	e.buf = append(e.buf, digits...)
+	e.buf = append(e.buf, '\r', '\n')
+}
+
 // Bool writes a truth value, in RESP2 the integer 1 or 0.
 func (e *Encoder) Bool(b bool) {
 	switch {

@@ -30,6 +30,9 @@ type Sink interface {
 	// Double writes f as Redis prints a double in the protocol at hand: 17
 	// significant digits, "inf", "-inf", "nan".
 	Double(f float64)
+	// Decimal writes a floating point number that the command has printed in its
+	// own way; a bulk string in RESP2.
+	Decimal(digits string)
 	Bool(b bool)
 	// BigNumber writes an integer of any size given in decimal digits; a bulk
 	// string in RESP2.
