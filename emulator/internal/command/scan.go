@@ -22,11 +22,9 @@ type scanOptions struct {
 
 // scanCursor reads argument i as a cursor, which C's strtoul has to like.
 func (c *Call) scanCursor(i int) (cursor uint64, ok bool) {
-	if len(c.Args[i]) == 0 {
-		return 0, true
-	}
-	cursor, ok = number.ParseUintC(c.Args[i])
-	if !ok || number.IsSpace(c.Args[i][0]) {
+	arg := c.Args[i]
+	cursor, ok = number.ParseUintC(arg)
+	if !ok || len(arg) > 0 && number.IsSpace(arg[0]) {
 		return 0, c.fail("ERR invalid cursor")
 	}
 	return cursor, true

@@ -32,7 +32,7 @@ func lcs(c *Call) {
 	switch {
 	case o.index:
 		matches, _ := table.trace(o.minMatch)
-		c.replyMatches(matches, o.withMatchLength, table.at(len(a), len(b)))
+		c.replyCommonRuns(matches, o.withMatchLength, table.at(len(a), len(b)))
 	case o.length:
 		c.Reply.Int(int64(table.at(len(a), len(b))))
 	default:
@@ -77,7 +77,7 @@ func (c *Call) lcsOptions(i int) (o lcsOptions, ok bool) {
 	return o, true
 }
 
-func (c *Call) replyMatches(matches []lcsMatch, withLength bool, total uint32) {
+func (c *Call) replyCommonRuns(matches []lcsMatch, withLength bool, total uint32) {
 	c.Reply.Map(2)
 	c.Reply.BulkString("matches")
 	c.Reply.Array(len(matches))
