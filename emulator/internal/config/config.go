@@ -39,10 +39,10 @@ type value struct {
 // layout is what all nodes of one version share.
 type layout struct {
 	version  version.Version
-	params   []param
 	defaults []value
-	index    map[string]int // by name and alias
-	names    []string       // names and aliases, sorted
+	every    map[string]int // by name and alias, those of other versions too
+	index    map[string]int // by name and alias, those this version knows
+	names    []string       // the keys of index, sorted
 }
 
 // Config holds the values of one node. It is not safe for concurrent use: a
@@ -71,14 +71,15 @@ func layoutOf(v version.Version) *layout {
 }
 
 func newLayout(v version.Version) *layout {
-	l := &layout{version: v, index: make(map[string]int)}
-	for _, p := range params {
-		if !v.AtLeast(p.since.Major, p.since.Minor) || p.until != (version.Version{}) && v.AtLeast(p.until.Major, p.until.Minor) {
-			continue
-		}
+	l := &layout{version: v, every: make(map[string]int), index: make(map[string]int)}
+	for i, p := range params {
 		for _, name := range []string{p.name, p.alias} {
-			if name != "" {
-				l.index[name] = len(l.params)
+			if name == "" {
+				continue
+			}
+			l.every[name] = i
+			if p.in(v) {
+				l.index[name] = i
 				l.names = append(l.names, name)
 			}
 		}
@@ -86,11 +87,16 @@ func newLayout(v version.Version) *layout {
 		if problem != "" {
 			panic(fmt.Sprintf("default of %s: %s", p.name, problem))
 		}
-		l.params = append(l.params, p)
 		l.defaults = append(l.defaults, initial)
 	}
 	slices.Sort(l.names)
 	return l
+}
+
+// in reports whether a version has the parameter.
+func (p *param) in(v version.Version) bool {
+	ended := p.until != (version.Version{}) && v.AtLeast(p.until.Major, p.until.Minor)
+	return v.AtLeast(p.since.Major, p.since.Minor) && !ended
 }
 
 // lookup finds a parameter by its name in any case.
@@ -102,13 +108,13 @@ func (l *layout) lookup(name string) (int, bool) {
 	return i, ok
 }
 
-// must finds a parameter of which the code knows that it exists.
-func (c *Config) must(name string) int {
-	i, ok := c.layout.index[name]
+// of returns the value of a parameter that some version has.
+func (c *Config) of(name string) value {
+	i, ok := c.layout.every[name]
 	if !ok {
-		panic("no parameter " + name + " in version " + c.layout.version.String())
+		panic("no Redis version has a parameter " + name)
 	}
-	return i
+	return c.values[i]
 }
 
 // Has reports whether the version knows the parameter.
@@ -117,23 +123,24 @@ func (c *Config) Has(name string) bool {
 	return ok
 }
 
+// Get is the value as CONFIG GET prints it. Of a parameter that the version
+// lacks it is the default in versions that have it; so are Int and Bool.
+func (c *Config) Get(name string) string { return c.of(name).text }
+
 // Int is the value of a number, in the unit of the parameter (bytes where it
 // is a memory size; one of more than 2^63 is negative, as is a percentage).
-func (c *Config) Int(name string) int64 { return c.values[c.must(name)].number }
+func (c *Config) Int(name string) int { return int(c.of(name).number) }
 
 // Bool is the value of a parameter that is "yes" or "no".
-func (c *Config) Bool(name string) bool { return c.values[c.must(name)].number != 0 }
-
-// String is the value as CONFIG GET prints it.
-func (c *Config) String(name string) string { return c.values[c.must(name)].text }
+func (c *Config) Bool(name string) bool { return c.of(name).number != 0 }
 
 // Pair is a parameter and its value.
 type Pair struct{ Name, Value string }
 
-// Get returns the parameters that match one of the patterns, each once. A name
+// Match returns the parameters that match one of the patterns, each once. A name
 // that is no pattern is returned as it was asked for; unknown ones are left
 // out.
-func (c *Config) Get(patterns ...string) []Pair {
+func (c *Config) Match(patterns ...string) []Pair {
 	var found []Pair
 	seen := make(map[string]bool)
 	add := func(name string, i int) {
@@ -162,7 +169,7 @@ func (c *Config) Get(patterns ...string) []Pair {
 // put the new value into effect. An error undoes the whole CONFIG SET; its text
 // becomes part of the reply.
 func (c *Config) OnChange(name string, f func() error) {
-	i := c.must(name)
+	i := c.layout.every[name]
 	if c.onChange == nil {
 		c.onChange = make(map[int][]func() error)
 	}

@@ -23,7 +23,7 @@ func (c *Config) Set(pairs ...string) error {
 	c.own()
 	for n, i := range indexes {
 		name, text := c.spelled(pairs[2*n]), pairs[2*n+1]
-		changed, problem := c.layout.params[i].kind.parse(c.values[i], text)
+		changed, problem := params[i].kind.parse(c.values[i], text)
 		if problem != "" {
 			c.values = before
 			return c.refusal(name, text, problem)
@@ -49,11 +49,11 @@ func (c *Config) resolve(pairs []string) ([]int, error) {
 		if !ok {
 			return nil, c.unknown(pairs[n])
 		}
-		p := &c.layout.params[i]
+		p := &params[i]
 		switch {
 		case p.immutable:
 			return nil, c.refusal(pairs[n], pairs[n+1], "can't set immutable config")
-		case p.protected && c.enabled("enable-protected-configs") == "no":
+		case p.protected && c.layout.version.AtLeast(7, 0) && c.Get("enable-protected-configs") == "no":
 			return nil, c.refusal(pairs[n], pairs[n+1], "can't set protected config")
 		case slices.Contains(set, c.spelled(pairs[n])):
 			return nil, c.refusal(pairs[n], pairs[n+1], "duplicate parameter")
@@ -64,19 +64,10 @@ func (c *Config) resolve(pairs []string) ([]int, error) {
 	return indexes, nil
 }
 
-// enabled is the value of a parameter that old versions lack: there everything
-// is allowed.
-func (c *Config) enabled(name string) string {
-	if i, ok := c.layout.index[name]; ok {
-		return c.values[i].text
-	}
-	return "yes"
-}
-
 // spelled is a parameter's name or alias in the table's spelling.
 func (c *Config) spelled(name string) string {
 	i, _ := c.layout.lookup(name)
-	p := &c.layout.params[i]
+	p := &params[i]
 	if len(name) == len(p.alias) && foldEqual(name, p.alias) {
 		return p.alias
 	}
@@ -90,7 +81,7 @@ func (c *Config) Override(name, text string) error {
 	if !ok {
 		return fmt.Errorf("configuration parameter %q is unknown to Redis %v", name, c.layout.version)
 	}
-	changed, problem := c.layout.params[i].kind.parse(c.values[i], text)
+	changed, problem := params[i].kind.parse(c.values[i], text)
 	if problem != "" {
 		return fmt.Errorf("configuration parameter %s %q: %s", name, text, problem)
 	}
@@ -127,7 +118,7 @@ func (c *Config) apply(indexes []int) (n int, err error) {
 
 // possible refuses what is valid but cannot be had.
 func (c *Config) possible(i int) error {
-	switch c.layout.params[i].name {
+	switch params[i].name {
 	case "tls-port", "tls-replication", "tls-cluster":
 		if c.Int("tls-port") != 0 || c.Bool("tls-replication") || c.Bool("tls-cluster") {
 			return errors.New("Unable to update TLS configuration. Check server logs.")
