@@ -123,13 +123,13 @@ func (c *Config) Has(name string) bool {
 	return ok
 }
 
-// Get is the value as CONFIG GET prints it. Of a parameter that the version
+// String is the value as CONFIG GET prints it. Of a parameter that the version
 // lacks it is the default in versions that have it; so are Int and Bool.
-func (c *Config) Get(name string) string { return c.of(name).text }
+func (c *Config) String(name string) string { return c.of(name).text }
 
 // Int is the value of a number, in the unit of the parameter (bytes where it
 // is a memory size; one of more than 2^63 is negative, as is a percentage).
-func (c *Config) Int(name string) int { return int(c.of(name).number) }
+func (c *Config) Int(name string) int64 { return c.of(name).number }
 
 // Bool is the value of a parameter that is "yes" or "no".
 func (c *Config) Bool(name string) bool { return c.of(name).number != 0 }
@@ -137,10 +137,10 @@ func (c *Config) Bool(name string) bool { return c.of(name).number != 0 }
 // Pair is a parameter and its value.
 type Pair struct{ Name, Value string }
 
-// Match returns the parameters that match one of the patterns, each once. A name
+// Get returns the parameters that match one of the patterns, each once. A name
 // that is no pattern is returned as it was asked for; unknown ones are left
 // out.
-func (c *Config) Match(patterns ...string) []Pair {
+func (c *Config) Get(patterns ...string) []Pair {
 	var found []Pair
 	seen := make(map[string]bool)
 	add := func(name string, i int) {

@@ -34,7 +34,7 @@ func TestDefaultsAreAsRecorded(t *testing.T) {
 		for line := range strings.Lines(string(data)) {
 			name, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			recorded[name] = true
-			got := c.Match(name)
+			got := c.Get(name)
 			if len(got) != 1 {
 				t.Errorf("%v has no %s", v, name)
 				continue
@@ -43,14 +43,14 @@ func TestDefaultsAreAsRecorded(t *testing.T) {
 				t.Errorf("%v: %s is %q, recorded %q", v, name, got[0].Value, want)
 			}
 		}
-		for _, pair := range c.Match("*") {
+		for _, pair := range c.Get("*") {
 			if !recorded[pair.Name] && !slices.Contains(ofTheMachine, pair.Name) {
 				t.Errorf("%v has %s, which is not in %s", v, pair.Name, file)
 			}
 		}
 	}
 	c := New(version.V6_2)
-	if c.Has("latency-tracking") || !c.Has("maxmemory") || c.Match("latency-tracking") != nil {
+	if c.Has("latency-tracking") || !c.Has("maxmemory") || c.Get("latency-tracking") != nil {
 		t.Error("6.2 has what came with 7.0, or lacks what it had")
 	}
 	if !c.Bool("latency-tracking") {
@@ -143,7 +143,7 @@ func TestSetAndGetAsRedis(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now := ours.Match(name); now[0].Value != pair[1] && !slices.Contains(ofTheMachine, name) {
+			if now := ours.Get(name); now[0].Value != pair[1] && !slices.Contains(ofTheMachine, name) {
 				t.Errorf("after CONFIG SET %s %q: %q, want %q", name, candidate, now[0].Value, pair[1])
 			}
 		}
@@ -183,7 +183,7 @@ func TestSetAsRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := make(map[string]string)
-		for _, pair := range ours.Match(patterns...) {
+		for _, pair := range ours.Get(patterns...) {
 			if _, twice := got[pair.Name]; twice {
 				t.Errorf("CONFIG GET %q has %s twice", patterns, pair.Name)
 			}
@@ -200,7 +200,7 @@ func TestNodesShareDefaultsButNotChanges(t *testing.T) {
 	if err := a.Set("maxmemory", "1mb", "appendonly", "yes"); err != nil {
 		t.Fatal(err)
 	}
-	if a.Int("maxmemory") != 1<<20 || !a.Bool("appendonly") || a.Get("maxmemory-policy") != "noeviction" {
+	if a.Int("maxmemory") != 1<<20 || !a.Bool("appendonly") || a.String("maxmemory-policy") != "noeviction" {
 		t.Errorf("maxmemory is %d, appendonly %v", a.Int("maxmemory"), a.Bool("appendonly"))
 	}
 	if b.Int("maxmemory") != 0 || b.Bool("appendonly") || New(version.V7_2).Int("maxmemory") != 0 {
@@ -213,7 +213,7 @@ func TestNodesShareDefaultsButNotChanges(t *testing.T) {
 
 func TestOnChange(t *testing.T) {
 	c := New(version.V7_2)
-	var seen []int
+	var seen []int64
 	var refuse error
 	c.OnChange("timeout", func() error {
 		seen = append(seen, c.Int("timeout"))
@@ -228,7 +228,7 @@ func TestOnChange(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if c.Int("maxmemory") != 7 || c.Int("timeout") != 5 || !slices.Equal(seen, []int{5, 6, 5}) {
+	if c.Int("maxmemory") != 7 || c.Int("timeout") != 5 || !slices.Equal(seen, []int64{5, 6, 5}) {
 		t.Errorf("maxmemory %d, timeout %d, callbacks saw %v", c.Int("maxmemory"), c.Int("timeout"), seen)
 	}
 }

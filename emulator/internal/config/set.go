@@ -53,7 +53,7 @@ func (c *Config) resolve(pairs []string) ([]int, error) {
 		switch {
 		case p.immutable:
 			return nil, c.refusal(pairs[n], pairs[n+1], "can't set immutable config")
-		case p.protected && c.layout.version.AtLeast(7, 0) && c.Get("enable-protected-configs") == "no":
+		case p.protected && c.layout.version.AtLeast(7, 0) && c.String("enable-protected-configs") == "no":
 			return nil, c.refusal(pairs[n], pairs[n+1], "can't set protected config")
 		case slices.Contains(set, c.spelled(pairs[n])):
 			return nil, c.refusal(pairs[n], pairs[n+1], "duplicate parameter")
