@@ -13,4 +13,6 @@ var families = []map[string]Handler{
 	bitmapCommands,
 	listCommands,
 	zsetCommands,
+	hashCommands,
+	setCommands,
 }
