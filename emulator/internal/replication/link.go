@@ -1,0 +1,217 @@
+package replication
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Link is one replica's place in its master's log. A replica uses it under its
+// own node's lock; the log may be appended to meanwhile.
+//
+// A new Link waits for a full resynchronization: copy the master's data while
+// the master executes nothing, and call Start at that moment.
+type Link struct {
+	log     *Log
+	replica string
+
+	// All below is guarded by log.mu.
+	next      int64 // sequence number of the next block to take
+	taken     int64 // offset behind the last block taken
+	lag       int64 // ms
+	stoppedAt int64 // since when nothing arrives, 0 while it does
+	broken    bool  // nothing will ever arrive again
+	syncing   bool
+	lost      bool
+}
+
+// Attach adds a replica, named by whatever the caller likes. It has nothing
+// until Start.
+func (l *Log) Attach(replica string, now int64) *Link {
+	l.active.Store(true)
+	l.mu.Lock()
+	link := &Link{log: l, replica: replica, syncing: true, next: l.end()}
+	l.links = append(l.links, link)
+	if l.offset == 0 {
+		// The first thing any replica receives is its master's PING.
+		l.offset += pingSize
+	}
+	l.mu.Unlock()
+	l.notify()
+	return link
+}
+
+// Start declares the replica equal to the master as it is now. It returns the
+// history and offset the copy belongs to.
+func (k *Link) Start() (Identity, int64) {
+	l := k.log
+	l.mu.Lock()
+	k.syncing, k.lost = false, false
+	k.next, k.taken = l.end(), l.offset
+	l.selected = -1 // the stream names the database again for the newcomer
+	l.trim(false)
+	identity, offset := l.identity, l.offset
+	l.mu.Unlock()
+	l.notify()
+	return identity, offset
+}
+
+// Replica is the name given to Attach.
+func (k *Link) Replica() string { return k.replica }
+
+// NeedsSync reports whether the replica must copy the master's data: it is new,
+// or what it had not taken grew over the log's Limit.
+func (k *Link) NeedsSync() bool {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return (k.syncing || k.lost) && !k.broken
+}
+
+// Next takes the next block that has reached the replica by now. ok is false
+// when there is none.
+func (k *Link) Next(now int64) (b Block, ok bool) {
+	l := k.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.syncing || k.lost || k.next >= l.end() {
+		return Block{}, false
+	}
+	b = l.blocks[k.next-l.first]
+	if b.At+k.lag > k.clock(now) {
+		return Block{}, false
+	}
+	k.next++
+	k.taken = b.End
+	l.trim(false)
+	return b, true
+}
+
+// Pending reports whether Next would return a block.
+func (k *Link) Pending(now int64) bool {
+	l := k.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !k.syncing && !k.lost && k.next < l.end() && l.blocks[k.next-l.first].At+k.lag <= k.clock(now)
+}
+
+// clock is the time up to which effects travel.
+func (k *Link) clock(now int64) int64 {
+	if k.stoppedAt != 0 {
+		return min(now, k.stoppedAt)
+	}
+	return now
+}
+
+// Received is the offset the replica has reached, whether or not it has taken
+// everything: what REPLCONF ACK would say.
+func (k *Link) Received(now int64) int64 {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return k.received(now)
+}
+
+func (k *Link) received(now int64) int64 {
+	l := k.log
+	if k.syncing || k.lost {
+		return k.taken
+	}
+	waiting := l.blocks[k.next-l.first:]
+	deadline := k.clock(now) - k.lag
+	n := len(waiting)
+	if n > 0 && waiting[n-1].At > deadline {
+		n, _ = slices.BinarySearchFunc(waiting, deadline+1, func(b Block, at int64) int { return cmp.Compare(b.At, at) })
+	}
+	if n == 0 {
+		return k.taken
+	}
+	return waiting[n-1].End
+}
+
+// SetLag makes every effect travel for so many milliseconds.
+func (k *Link) SetLag(ms int64) {
+	k.log.mu.Lock()
+	k.lag = ms
+	k.log.mu.Unlock()
+	k.log.notify()
+}
+
+// Lag is what SetLag was called with.
+func (k *Link) Lag() int64 {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return k.lag
+}
+
+// Pause stops what has not arrived by now; Resume lets it arrive.
+func (k *Link) Pause(now int64) {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	if k.stoppedAt == 0 {
+		k.stoppedAt = now
+	}
+}
+
+// Resume ends a Pause.
+func (k *Link) Resume() {
+	k.log.mu.Lock()
+	if !k.broken {
+		k.stoppedAt = 0
+	}
+	k.log.mu.Unlock()
+	k.log.notify()
+}
+
+// Paused reports whether the link is paused or broken.
+func (k *Link) Paused() bool {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return k.stoppedAt != 0
+}
+
+// Break ends the connection: the master died or follows somebody else. What
+// had arrived by now can still be taken, the rest is lost.
+func (k *Link) Break(now int64) {
+	l := k.log
+	l.mu.Lock()
+	if k.stoppedAt == 0 {
+		k.stoppedAt = now
+	}
+	k.broken = true
+	l.mu.Unlock()
+	l.notify()
+}
+
+// Broken reports whether Break was called.
+func (k *Link) Broken() bool {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return k.broken
+}
+
+// Detach removes the replica from the log, which forgets what only it needed.
+// The link gives nothing any more.
+func (k *Link) Detach() {
+	l := k.log
+	l.mu.Lock()
+	if i := slices.Index(l.links, k); i >= 0 {
+		l.links = slices.Delete(l.links, i, i+1)
+	}
+	k.broken, k.syncing = true, true
+	l.trim(false)
+	l.mu.Unlock()
+	l.notify()
+}
+
+// Silence is for how many milliseconds the replica and its master have not
+// heard each other.
+func (k *Link) Silence(now int64) int64 {
+	k.log.mu.Lock()
+	defer k.log.mu.Unlock()
+	return k.silence(now)
+}
+
+func (k *Link) silence(now int64) int64 {
+	if k.stoppedAt == 0 {
+		return 0
+	}
+	return max(0, now-k.stoppedAt)
+}
