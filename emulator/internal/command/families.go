@@ -10,6 +10,7 @@ var families = []map[string]Handler{
 	expireCommands,
 	scanCommands,
 	objectCommands,
+	sortCommands,
 	bitmapCommands,
 	listCommands,
 	zsetCommands,

@@ -123,6 +123,8 @@ type local struct {
 	db       int
 	out      *resp.Encoder
 	outcome  outcome
+
+	clusterEnabled bool
 }
 
 var table70 = sync.OnceValue(func() *Table { return NewTable(version.V7_0) })
@@ -181,7 +183,7 @@ func (l *local) call(args [][]byte, multi bool) {
 		return
 	}
 	before := l.keyspace.Dirty
-	c := &Call{Args: args, Spec: spec, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi}
+	c := &Call{Args: args, Spec: spec, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi, ClusterEnabled: l.clusterEnabled}
 	spec.Handler(c)
 	l.outcome.dirty = l.keyspace.Dirty - before
 	if c.Waiting() != nil {
