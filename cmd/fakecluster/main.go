@@ -1,0 +1,92 @@
+// Command fakecluster runs a whole Redis Cluster in one process:
+//
+//	fakecluster --masters 3 --replicas 1 --port 7000
+//
+// Every flag is also an environment variable, FAKECLUSTER_MASTERS and so on.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2 // flags that make no sense, a port that is taken
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// cli is the command line.
+type cli struct {
+	Serve   serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
+	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
+}
+
+// run executes a command line until ctx ends, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	code, exited := exitOK, false
+	app := &cli{}
+	parser, err := kong.New(app,
+		kong.Name("fakecluster"),
+		kong.Description("A whole Redis Cluster in one process."),
+		kong.DefaultEnvars("FAKECLUSTER"),
+		kong.Resolvers(kong.ResolverFunc(grokzenValue)),
+		kong.Writers(stdout, stderr),
+		kong.Vars{"version": version()},
+		kong.Exit(func(c int) { code, exited = c, true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // the tags of cli are wrong, which no user can cause
+	}
+	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
+		args = []string{"serve", "--help"} // what most who ask want to know
+	}
+	_, err = parser.Parse(args)
+	if exited { // --help, --version
+		return code
+	}
+	if err == nil {
+		err = app.Serve.run(ctx, stdout, stderr)
+	} else {
+		err = usageError{err}
+	}
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "fakecluster:", strings.ReplaceAll(err.Error(), "\n", " "))
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitError
+}
+
+// usageError is what the user can put right: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return "fakecluster " + info.Main.Version
+	}
+	return "fakecluster (unknown version)"
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/fakecluster/fakecluster/emulator"
+)
+
+// serve is the command that runs a cluster. Flags and environment variables
+// are named after the fields.
+type serve struct {
+	Masters          int    `default:"3" help:"Masters, which share the hash slots."`
+	Replicas         int    `default:"0" help:"Replicas of every master."`
+	Port             int    `default:"7000" help:"Port of the first node; the others follow."`
+	Bind             string `default:"127.0.0.1" help:"Address to listen at."`
+	AnnounceHost     string `placeholder:"HOST" help:"Host that clients are told, if not the one listened at."`
+	AnnouncePortBase int    `default:"0" placeholder:"PORT" help:"Port of the first node that clients are told, if not --port."`
+	Standalone       bool   `help:"Run one ordinary Redis: cluster mode off, 16 databases."`
+	Empty            bool   `help:"Run nodes that have not met and own no slots, for redis-cli --cluster create."`
+	Password         string `help:"Password that clients must authenticate with."`
+	Seed             uint64 `default:"1" help:"Makes random choices, node ids first, repeatable."`
+	RedisVersion     string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
+	LogLevel         string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
+	LogFormat        string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
+	ReadyFile        string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
+	ProtectedMode    string `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
+	Grokzen          bool   `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
+}
+
+// run serves until ctx ends.
+func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	log := s.logger(stderr)
+	var clusters []*emulator.Cluster
+	defer func() {
+		for _, c := range clusters {
+			c.Close()
+		}
+	}()
+	for _, opts := range s.clusters(log) {
+		c, err := emulator.Start(opts...)
+		if err != nil {
+			return startError(err)
+		}
+		clusters = append(clusters, c)
+	}
+	report := newReport(clusters)
+	if err := s.announce(report, stdout); err != nil {
+		return err
+	}
+	defer s.removeReadyFile(log)
+	log.Info("ready", "nodes", len(report.Nodes), "version", s.RedisVersion)
+	<-ctx.Done()
+	log.Info("closing")
+	return nil
+}
+
+// check refuses what the emulator itself would not know to refuse.
+func (s *serve) check() error {
+	if s.Port < 1 || s.Port > 65535 {
+		return usagef("--port %d is not between 1 and 65535", s.Port)
+	}
+	if s.ProtectedMode == "yes" && s.Password == "" && !isLoopback(s.Bind) {
+		return usagef("--bind %s is open to other machines: set a --password, or --protected-mode no to do without", s.Bind)
+	}
+	if s.Standalone && s.Empty {
+		return usagef("--standalone and --empty exclude each other")
+	}
+	return nil
+}
+
+// clusters are the options of what to start: the cluster or the standalone
+// server, and in the image's manner two plain servers behind a cluster.
+func (s *serve) clusters(log *slog.Logger) [][]emulator.Option {
+	shared := []emulator.Option{
+		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
+	}
+	at := func(offset int) []emulator.Option {
+		announced := s.AnnouncePortBase
+		if announced != 0 {
+			announced += offset
+		}
+		return []emulator.Option{
+			emulator.TCP(s.Bind, s.Port+offset), emulator.Announce(s.AnnounceHost, announced),
+			emulator.Seed(s.Seed + uint64(offset)),
+		}
+	}
+	first := append(at(0), shared...)
+	switch {
+	case s.Standalone:
+		return [][]emulator.Option{append(first, emulator.Standalone())}
+	case s.Empty:
+		first = append(first, emulator.Empty())
+	}
+	first = append(first, emulator.Masters(s.Masters), emulator.Replicas(s.Replicas))
+	if s.Grokzen && grokzenStandalone() {
+		second := append(at(s.Masters*(1+s.Replicas)), shared...)
+		return [][]emulator.Option{first, append(second, emulator.Servers(2))}
+	}
+	return [][]emulator.Option{first}
+}
+
+// startError tells apart what the user can put right.
+func startError(err error) error {
+	if bad := emulator.ErrOption; errors.Is(err, bad) {
+		return usagef("%s", strings.TrimPrefix(err.Error(), bad.Error()+": "))
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "listen" {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return usagef("%v is taken by another process: choose another --port", op.Addr)
+		}
+		return usageError{op}
+	}
+	return fmt.Errorf("start: %w", err)
+}
+
+// isLoopback reports whether only this machine reaches host.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (s *serve) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+		panic(err) // the enum of LogLevel names no other
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
