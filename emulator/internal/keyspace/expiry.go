@@ -12,6 +12,21 @@ func (db *DB) ExpireAt(key []byte) (ms int64, ok bool) {
 	return k.Value.expireAt, true
 }
 
+// Stale reports whether key is still there although its time has come.
+func (db *DB) Stale(key []byte) bool {
+	k := db.entries.Find(key)
+	return k != nil && db.expired(k)
+}
+
+// AverageTTL is the mean time left to the volatile keys, in milliseconds.
+func (db *DB) AverageTTL() int64 {
+	var sum int64
+	for _, k := range db.expiries {
+		sum += max(0, k.Value.expireAt-db.keyspace.now)
+	}
+	return sum / max(1, int64(len(db.expiries)))
+}
+
 // SetExpireAt makes key expire at ms, Unix milliseconds, or never when ms is 0.
 // It reports whether there is such a key.
 func (db *DB) SetExpireAt(key []byte, ms int64) bool {

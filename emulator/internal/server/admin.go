@@ -1,0 +1,285 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/number"
+	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+)
+
+// serverCommands concern the node as a whole.
+var serverCommands = map[string]command.Handler{
+	"info":             info,
+	"time":             timeCommand,
+	"lolwut":           lolwut,
+	"shutdown":         shutdown,
+	"wait":             wait,
+	"role":             role,
+	"lastsave":         lastSave,
+	"config|get":       configGet,
+	"config|set":       configSet,
+	"config|resetstat": configResetStat,
+	"config|rewrite":   configRewrite,
+	"config|help":      help,
+	"memory|usage":     memoryUsage,
+	"memory|doctor":    memoryDoctor,
+	"memory|purge":     func(c *command.Call) { c.Reply.Status("OK") },
+	"memory|help":      help,
+	"debug":            debugCommand,
+	"save":             noPersistence,
+	"bgsave":           noPersistence,
+	"bgrewriteaof":     noPersistence,
+	"failover":         failover,
+}
+
+func timeCommand(c *command.Call) {
+	now := c.Client.(*session).node.now
+	c.Reply.Array(2)
+	c.Reply.BulkString(fmt.Sprint(now.Unix()))
+	c.Reply.BulkString(fmt.Sprint(now.Nanosecond() / 1000))
+}
+
+func lolwut(c *command.Call) {
+	c.Reply.Verbatim("txt", "Redis ver. "+c.Version().String()+"\n")
+}
+
+// noPersistence answers SAVE and its kin as a server would whose every save is
+// instant and goes nowhere.
+func noPersistence(c *command.Call) {
+	switch c.Spec.Name {
+	case "bgsave":
+		c.Reply.Status("Background saving started")
+	case "bgrewriteaof":
+		c.Reply.Status("Background append only file rewriting started")
+	default:
+		c.Reply.Status("OK")
+	}
+}
+
+func lastSave(c *command.Call) {
+	c.Reply.Int(c.Client.(*session).node.started.Unix())
+}
+
+// shutdown asks whoever started the node to end it; the client sees its
+// connection close, as with Redis, and gets no reply.
+func shutdown(c *command.Call) {
+	s := c.Client.(*session)
+	abort := false
+	for i, arg := range c.Args[1:] {
+		switch word := strings.ToLower(string(arg)); {
+		case word == "nosave", word == "save":
+		case (word == "now" || word == "force") && c.Version().AtLeast(7, 0):
+		case word == "abort" && c.Version().AtLeast(7, 0) && i == 0 && len(c.Args) == 2:
+			abort = true
+		default:
+			c.Reply.Error(errSyntax)
+			return
+		}
+	}
+	switch {
+	case abort:
+		c.Reply.Error("ERR No shutdown in progress.")
+	case s.node.onShutdown == nil:
+		c.Reply.Error("ERR Errors trying to SHUTDOWN. Check logs.")
+	default:
+		s.closing = true
+		go s.node.onShutdown()
+	}
+}
+
+func failover(c *command.Call) {
+	n := c.Client.(*session).node
+	switch {
+	case c.ClusterEnabled:
+		c.Reply.Error("ERR FAILOVER not allowed in cluster mode.")
+	case len(c.Args) == 2 && is(c.Args[1], "abort"):
+		c.Reply.Error("ERR No failover in progress.")
+	case n.isReplica():
+		c.Reply.Error("ERR FAILOVER is not valid when server is a replica.")
+	default:
+		c.Reply.Error("ERR FAILOVER requires connected replicas.")
+	}
+}
+
+func configGet(c *command.Call) {
+	n := c.Client.(*session).node
+	globs := make([]string, 0, len(c.Args)-2)
+	for _, arg := range c.Args[2:] {
+		globs = append(globs, string(arg))
+	}
+	found := n.config.Get(globs...)
+	c.Reply.Map(len(found))
+	for _, p := range found {
+		c.Reply.BulkString(p.Name)
+		c.Reply.BulkString(p.Value)
+	}
+}
+
+func configSet(c *command.Call) {
+	n := c.Client.(*session).node
+	if len(c.Args)%2 != 0 {
+		c.Reply.Error(c.Table.ArityError(c.Spec))
+		return
+	}
+	pairs := make([]string, 0, len(c.Args)-2)
+	for _, arg := range c.Args[2:] {
+		pairs = append(pairs, string(arg))
+	}
+	if err := n.config.Set(pairs...); err != nil {
+		c.Reply.Error(err.Error())
+		return
+	}
+	n.applyConfig()
+	c.Reply.Status("OK")
+}
+
+func configResetStat(c *command.Call) {
+	n := c.Client.(*session).node
+	n.stats.reset()
+	n.ks.Stats = keyspace.Stats{}
+	c.Reply.Status("OK")
+}
+
+func configRewrite(c *command.Call) {
+	c.Reply.Error("ERR The server is running without a config file")
+}
+
+func memoryDoctor(c *command.Call) {
+	c.Reply.Verbatim("txt", "Hi Sam, this instance is empty or is using very little memory, my issues detector can't be used in these conditions. Please, leave for your mission on Earth and fill it with some data. The new Sam and I will be back to our programming as soon as I finished rebooting.\n")
+}
+
+func memoryUsage(c *command.Call) {
+	for i := 3; i < len(c.Args); i += 2 {
+		if !is(c.Args[i], "samples") || i+1 == len(c.Args) {
+			c.Reply.Error(errSyntax)
+			return
+		}
+		samples, ok := number.ParseInt(c.Args[i+1])
+		if !ok {
+			c.Reply.Error(errNotInteger)
+			return
+		}
+		if samples < 0 {
+			c.Reply.Error(errSyntax)
+			return
+		}
+	}
+	value := c.DB.Peek(c.Args[2])
+	if value == nil {
+		c.Reply.Null()
+		return
+	}
+	c.Reply.Int(entryOverhead + int64(len(c.Args[2])) + value.Memory())
+}
+
+// entryOverhead is what a key takes beside its name and value, in bytes: about
+// what a dictEntry and a robj take in Redis.
+const entryOverhead = 56
+
+// usedMemory is the approximate size of the data in bytes.
+func (n *Node) usedMemory() int64 {
+	var bytes int64
+	for i := range n.ks.Databases() {
+		for key, value := range n.ks.DB(i).Keys() {
+			bytes += entryOverhead + int64(len(key)) + value.Memory()
+		}
+	}
+	return bytes
+}
+
+// outOfMemory refuses commands that may grow the data beyond maxmemory.
+func (n *Node) outOfMemory(s *session, c *command.Call) string {
+	limit := n.set.maxMemory
+	if limit == 0 || !c.Spec.Has(command.DenyOOM) && !(c.Spec.Name == "exec" && s.tx.deniedWhenFull()) {
+		return ""
+	}
+	if n.usedMemory() <= limit {
+		return ""
+	}
+	return "OOM command not allowed when used memory > 'maxmemory'."
+}
+
+func (t *transaction) deniedWhenFull() bool {
+	for _, q := range t.queued {
+		if q.spec.Has(command.DenyOOM) {
+			return true
+		}
+	}
+	return false
+}
+
+// wait answers with the number of replicas that have what this client wrote,
+// once there are enough or time is up.
+func wait(c *command.Call) {
+	s := c.Client.(*session)
+	n := s.node
+	if n.isReplica() {
+		c.Reply.Error("ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.")
+		return
+	}
+	wanted, ok := number.ParseInt(c.Args[1])
+	if !ok {
+		c.Reply.Error(errNotInteger)
+		return
+	}
+	timeout, msg := parseTimeoutMs(c.Args[2])
+	if msg != "" {
+		c.Reply.Error(msg)
+		return
+	}
+	offset := n.writeOffset()
+	acked := n.replicasAt(offset)
+	if int64(acked) >= wanted || c.DenyBlocking {
+		c.Reply.Int(int64(acked))
+		return
+	}
+	s.parkFor(c, timeout,
+		func() bool { return int64(n.replicasAt(offset)) >= wanted },
+		func(reply resp.Sink) { reply.Int(int64(n.replicasAt(offset))) })
+}
+
+func debugCommand(c *command.Call) {
+	n := c.Client.(*session).node
+	sub := strings.ToLower(string(c.Args[1]))
+	switch {
+	case sub == "help":
+		help(c)
+	case sub == "sleep" && len(c.Args) == 3:
+		seconds, ok := number.ParseFloat(c.Args[2])
+		if !ok || math.IsNaN(seconds) {
+			seconds = 0
+		}
+		time.Sleep(time.Duration(min(max(seconds, 0), 1e6) * float64(time.Second)))
+		c.Reply.Status("OK")
+	case sub == "error" && len(c.Args) == 3:
+		c.Reply.Error(string(c.Args[2]))
+	case sub == "set-active-expire" && len(c.Args) == 3:
+		on, _ := number.ParseInt(c.Args[2])
+		n.expiry.off = on == 0
+		c.Reply.Status("OK")
+	case sub == "object" && len(c.Args) >= 3:
+		debugObject(c)
+	case sub == "jmap", sub == "segfault", sub == "panic":
+		c.Reply.Error("ERR DEBUG " + strings.ToUpper(sub) + " would end the whole process, which holds other nodes too")
+	default:
+		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try DEBUG HELP.")
+	}
+}
+
+func debugObject(c *command.Call) {
+	key := c.Args[2]
+	value := c.DB.Peek(key)
+	if value == nil {
+		c.Reply.Error("ERR no such key")
+		return
+	}
+	idle, _ := c.DB.Idle(key)
+	c.Reply.Status(fmt.Sprintf("Value at:0x7f%010x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
+		os.Getpid(), value.Encoding(), value.Memory(), (c.Now()/1000-idle)&(1<<24-1), idle))
+}

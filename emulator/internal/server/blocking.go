@@ -1,0 +1,213 @@
+package server
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+)
+
+// waiter is a blocked client: the command to try again, and the keys it waits
+// for. It is answered by whoever ends the wait, under the node's lock, with
+// bytes put straight into the client's queue.
+type waiter struct {
+	session *session
+	wait    *command.Wait // nil for a client that waits for something else than keys
+	spec    *command.Spec
+	args    [][]byte
+	db      int
+	// deadline is zero when the client waits for ever.
+	deadline time.Time
+	// again makes the client execute args itself when the wait ends: a command
+	// put off by CLIENT PAUSE.
+	again bool
+	// onTimeout answers when the deadline has come.
+	onTimeout func(resp.Sink)
+	// ready ends a wait that is not for keys; see recheck.
+	ready func() bool
+	done  chan struct{}
+	ended bool
+}
+
+// blocking is who waits for which key, first come first served.
+type blocking struct {
+	queues map[dbKey][]*waiter
+	// touched lists keys that became ready since the last look, oldest first.
+	touched []dbKey
+	// others wait for something that is not a key.
+	others []*waiter
+}
+
+// park registers the session as waiting for what its command asked for.
+func (s *session) park(c *command.Call) {
+	w := c.Waiting()
+	wt := s.newWaiter(c)
+	wt.wait, wt.onTimeout = w, w.OnTimeout
+	if w.Timeout > 0 {
+		wt.deadline = s.node.clock.Now().Add(w.Timeout)
+	}
+	b := &s.node.blocked
+	if b.queues == nil {
+		b.queues = map[dbKey][]*waiter{}
+	}
+	for _, key := range wt.keys() {
+		b.queues[key] = append(b.queues[key], wt)
+	}
+}
+
+// parkFor makes the session wait until ready is true, or the timeout has
+// passed if it is not 0, and then be answered by reply.
+func (s *session) parkFor(c *command.Call, timeout time.Duration, ready func() bool, reply func(resp.Sink)) {
+	wt := s.newWaiter(c)
+	wt.ready, wt.onTimeout = ready, reply
+	if timeout > 0 {
+		wt.deadline = s.node.clock.Now().Add(timeout)
+	}
+	s.node.blocked.others = append(s.node.blocked.others, wt)
+}
+
+func (s *session) newWaiter(c *command.Call) *waiter {
+	wt := &waiter{session: s, spec: c.Spec, db: c.DB.ID(), done: make(chan struct{})}
+	for _, arg := range c.Args {
+		wt.args = append(wt.args, bytes.Clone(arg))
+	}
+	s.waiting, s.parked = wt, wt
+	return wt
+}
+
+// keys are the distinct keys waited for.
+func (wt *waiter) keys() []dbKey {
+	if wt.wait == nil {
+		return nil
+	}
+	keys := make([]dbKey, 0, len(wt.wait.Keys))
+	for _, k := range wt.wait.Keys {
+		if key := (dbKey{wt.db, string(k)}); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// keyReady notes that key may satisfy somebody.
+func (n *Node) keyReady(key dbKey) {
+	if len(n.blocked.queues[key]) > 0 && !slices.Contains(n.blocked.touched, key) {
+		n.blocked.touched = append(n.blocked.touched, key)
+	}
+}
+
+// keyModified notes that key is no longer what it was, for clients that want
+// to know when what they wait for is gone.
+func (n *Node) keyModified(key dbKey) {
+	for _, wt := range n.blocked.queues[key] {
+		if wt.wait.OnDelete != nil {
+			n.keyReady(key)
+			return
+		}
+	}
+}
+
+// serveBlocked lets clients have what they waited for, after a command, a
+// transaction or a script has run. Serving one can make other keys ready.
+func (n *Node) serveBlocked() {
+	for len(n.blocked.touched) > 0 {
+		key := n.blocked.touched[0]
+		n.blocked.touched = n.blocked.touched[1:]
+		for _, wt := range slices.Clone(n.blocked.queues[key]) {
+			n.tryToServe(wt, key)
+		}
+	}
+	n.blocked.touched = nil
+}
+
+func (n *Node) tryToServe(wt *waiter, key dbKey) {
+	if wt.ended {
+		return
+	}
+	db := n.ks.DB(key.db)
+	value := db.Peek([]byte(key.key))
+	var reply resp.Encoder
+	reply.ShortDoubles = wt.session.enc.ShortDoubles
+	reply.SetProto(wt.session.enc.Proto())
+	if value == nil || value.Kind() != wt.wait.Kind {
+		if wt.wait.OnDelete != nil {
+			wt.wait.OnDelete(&reply)
+			n.answer(wt, &reply)
+		}
+		return
+	}
+	c := command.Call{
+		Args: wt.args, Spec: wt.spec, Table: n.table, Reply: &reply, DB: db, Client: wt.session,
+		ClusterEnabled: n.clustered, Resumed: true, ReadyKey: key.key,
+	}
+	outer := n.running
+	n.running = wt.session
+	n.invoke(&c)
+	n.running = outer
+	n.commitEffects()
+	if c.Waiting() == nil {
+		n.answer(wt, &reply)
+	}
+}
+
+// answer ends a wait with a reply.
+func (n *Node) answer(wt *waiter, reply *resp.Encoder) {
+	if wt.session.replies == repliesOn {
+		wt.session.out.append(reply.Bytes())
+	}
+	n.endWait(wt)
+}
+
+// endWait takes wt out of every queue and lets its session go on.
+func (n *Node) endWait(wt *waiter) {
+	if wt.ended {
+		return
+	}
+	wt.ended = true
+	for _, key := range wt.keys() {
+		queue := n.blocked.queues[key]
+		if i := slices.Index(queue, wt); i >= 0 {
+			queue = slices.Delete(queue, i, i+1)
+		}
+		if len(queue) == 0 {
+			delete(n.blocked.queues, key)
+		} else {
+			n.blocked.queues[key] = queue
+		}
+	}
+	if i := slices.Index(n.blocked.others, wt); i >= 0 {
+		n.blocked.others = slices.Delete(n.blocked.others, i, i+1)
+	}
+	wt.session.waiting = nil
+	close(wt.done)
+}
+
+// recheck ends the waits of those whose condition has come true.
+func (n *Node) recheck() {
+	for _, wt := range slices.Clone(n.blocked.others) {
+		if wt.ready() {
+			n.timeOut(wt)
+		}
+	}
+}
+
+// timeOut ends a wait with the reply that says that nothing came.
+func (n *Node) timeOut(wt *waiter) {
+	if wt.again {
+		n.endWait(wt)
+		return
+	}
+	var reply resp.Encoder
+	reply.SetProto(wt.session.enc.Proto())
+	wt.onTimeout(&reply)
+	n.answer(wt, &reply)
+}
+
+// unblock ends a wait with an error, as CLIENT UNBLOCK id ERROR does.
+func (n *Node) unblock(wt *waiter, msg string) {
+	var reply resp.Encoder
+	reply.Error(msg)
+	n.answer(wt, &reply)
+}

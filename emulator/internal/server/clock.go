@@ -1,0 +1,45 @@
+package server
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Clock is the time of a cluster: the wall clock plus an offset that only
+// grows. Because the wall clock is time.Now, it stands still and jumps in a
+// testing/synctest bubble as everything else does there.
+//
+// The zero Clock shows the wall clock's time.
+type Clock struct {
+	offset atomic.Int64 // nanoseconds
+
+	mu     sync.Mutex
+	change chan struct{}
+}
+
+// Now is the cluster's time.
+func (c *Clock) Now() time.Time {
+	return time.Now().Add(time.Duration(c.offset.Load()))
+}
+
+// Advance moves the time forward by d and wakes those who wait for a time.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offset.Add(int64(d))
+	if c.change != nil {
+		close(c.change)
+		c.change = nil
+	}
+}
+
+// moved returns a channel that is closed when Advance is called next.
+func (c *Clock) moved() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.change == nil {
+		c.change = make(chan struct{})
+	}
+	return c.change
+}

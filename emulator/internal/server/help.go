@@ -1,0 +1,38 @@
+package server
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+)
+
+// helpTexts is what Redis answers to HELP of its containers, a section each.
+//
+//go:embed help.txt
+var helpTexts string
+
+var helpSections = sync.OnceValue(func() map[string][]string {
+	sections := map[string][]string{}
+	name := ""
+	for line := range strings.Lines(helpTexts) {
+		line = strings.TrimSuffix(line, "\n")
+		if section, ok := strings.CutPrefix(line, "# "); ok {
+			name = section
+			continue
+		}
+		sections[name] = append(sections[name], line)
+	}
+	return sections
+})
+
+// help answers HELP of the container a command belongs to.
+func help(c *command.Call) {
+	container, _, _ := strings.Cut(c.Spec.Name, "|")
+	lines := helpSections()[container]
+	c.Reply.Array(len(lines))
+	for _, line := range lines {
+		c.Reply.Status(line)
+	}
+}

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/tidwall/redcon"
+)
+
+// redcon accepts connections, keeps account of them and closes them. Its
+// parser never meets the network: a connection hands it one made-up request,
+// which starts the session, and nothing after that. The session's goroutine is
+// then redcon's, for as long as the connection lives.
+
+// handshake is the request redcon is given.
+const handshake = "*1\r\n$7\r\nsession\r\n"
+
+// listener is one address a node is served at.
+type listener struct {
+	ln     net.Listener
+	server *redcon.Server
+	done   chan struct{}
+	conns  sync.WaitGroup
+}
+
+// Serve answers clients of ln until the node is closed. It returns at once.
+func (n *Node) Serve(ln net.Listener) error {
+	n.lock()
+	defer n.unlock()
+	if n.closed {
+		return fmt.Errorf("serving at %s: %w", ln.Addr(), net.ErrClosed)
+	}
+	l := &listener{ln: ln, done: make(chan struct{})}
+	l.server = redcon.NewServerNetwork(ln.Addr().Network(), ln.Addr().String(),
+		func(c redcon.Conn, _ redcon.Command) {
+			newSession(n, c.NetConn().(*wrappedConn).Conn).serve()
+			c.NetConn().Close()
+		},
+		func(redcon.Conn) bool { return true },
+		func(redcon.Conn, error) { l.conns.Done() },
+	)
+	l.server.AcceptError = func(err error) { n.log.Warn("accepting a connection", "error", err) }
+	n.listeners = append(n.listeners, l)
+	go func() {
+		defer close(l.done)
+		if err := l.server.Serve(&wrappedListener{ln, l}); err != nil && !errors.Is(err, net.ErrClosed) {
+			n.log.Error("serving", "addr", ln.Addr(), "error", err)
+		}
+	}()
+	return nil
+}
+
+// close stops listening and waits for redcon and every session to end.
+func (l *listener) close() {
+	l.ln.Close() // ends Serve even if it has not begun; redcon's Close would not
+	<-l.done
+	l.conns.Wait()
+}
+
+type wrappedListener struct {
+	net.Listener
+	l *listener
+}
+
+func (w *wrappedListener) Accept() (net.Conn, error) {
+	conn, err := w.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	w.l.conns.Add(1)
+	return &wrappedConn{Conn: conn}, nil
+}
+
+// wrappedConn is what redcon sees of a connection.
+type wrappedConn struct {
+	net.Conn
+	started bool
+}
+
+func (w *wrappedConn) Read(b []byte) (int, error) {
+	if w.started {
+		return 0, io.EOF
+	}
+	w.started = true
+	return copy(b, handshake), nil
+}
+
+// Close ends every session and stops listening. It returns when all goroutines
+// of the node have ended.
+func (n *Node) Close() {
+	n.lock()
+	if n.closed {
+		n.unlock()
+		return
+	}
+	n.closed = true
+	n.scripts.interrupt()
+	for _, s := range n.sessions {
+		s.disconnect()
+	}
+	if n.expiry.timer != nil {
+		n.expiry.timer.Stop()
+	}
+	listeners := n.listeners
+	n.unlock()
+	for _, l := range listeners {
+		l.close()
+	}
+}

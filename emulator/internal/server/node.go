@@ -1,0 +1,296 @@
+// Package server turns a keyspace and a command table into nodes that clients
+// connect to: sessions on redcon's listeners, the order of checks a command
+// passes before it runs, transactions, blocking, publish and subscribe,
+// scripts, and what CLIENT, CONFIG, INFO and CLUSTER tell of it.
+//
+// A node executes like Redis does, one command at a time under one lock.
+// Everything that concerns others (writing to their sockets, delivering a
+// message to another node) is noted while the lock is held and done after it is
+// released, so that no goroutine ever holds two nodes' locks.
+package server
+
+import (
+	"encoding/hex"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/config"
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+	"github.com/fakecluster/fakecluster/emulator/internal/topology"
+	"github.com/fakecluster/fakecluster/emulator/internal/version"
+)
+
+// Options are what a Node is built with.
+type Options struct {
+	Version version.Version
+	// Cluster is set for nodes of a cluster: one database, slots, redirections.
+	Cluster  bool
+	Password string
+	Port     int
+	Rand     *rand.Rand
+	Clock    *Clock
+	Log      *slog.Logger
+	// OnShutdown is called, in a goroutine of its own, when a client says
+	// SHUTDOWN.
+	OnShutdown func()
+}
+
+// Node is one Redis server, alone or in a cluster.
+type Node struct {
+	version    version.Version
+	table      *command.Table
+	clustered  bool
+	clock      *Clock
+	log        *slog.Logger
+	started    time.Time
+	runID      string
+	port       int
+	onShutdown func()
+
+	// mu is the node's lock. All below is touched under it only.
+	mu     sync.Mutex
+	now    time.Time // when the running command began
+	ks     *keyspace.Keyspace
+	config *config.Config
+	set    settings
+	rand   *rand.Rand
+	stats  stats
+
+	running  *session // whose command is being executed
+	sessions map[int64]*session
+	nextID   int64
+	admitted sync.WaitGroup
+	closed   bool
+
+	pause         pause // CLIENT PAUSE
+	failoverPause pause // a manual failover holds writes
+	watched       map[dbKey]map[*session]struct{}
+	blocked       blocking
+	pubsub        pubsub
+	scripts       scripts
+	effects       effects
+	expiry        expiryTimer
+
+	cluster *Cluster       // nil for a server on its own
+	topo    *topology.Node // nil unless clustered
+	route   topology.Request
+	refs    []command.KeyRef
+
+	push    resp.Encoder // scratch for pushTo
+	toFlush []*session
+	after   []func()
+	// unsettledNow is set while after holds the exchange of heartbeats.
+	unsettledNow bool
+
+	listeners []*listener
+}
+
+// dbKey names a key across databases.
+type dbKey struct {
+	db  int
+	key string
+}
+
+// databases of a server on its own; a node of a cluster has one.
+const databases = 16
+
+// NewNode returns a node without data that listens nowhere yet.
+func NewNode(o Options) (*Node, error) {
+	n := &Node{
+		version: o.Version, table: tableFor(o.Version), clustered: o.Cluster,
+		clock: o.Clock, log: o.Log, rand: o.Rand, runID: randomHex(o.Rand, 20),
+		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown,
+	}
+	n.started = n.clock.Now()
+	n.now = n.started
+	count := databases
+	if o.Cluster {
+		count = 1
+	}
+	n.ks = keyspace.New(keyspace.Options{
+		Databases: count, Slots: o.Cluster, Limits: keyspace.DefaultLimits(o.Version), Rand: o.Rand, Hooks: (*hooks)(n),
+	})
+	n.ks.SetNow(n.now.UnixMilli())
+	n.stats.init(n.table)
+	n.scripts.init(n)
+	return n, n.configure(o)
+}
+
+// tables holds one table per version: they are immutable, and dear to build.
+var tables sync.Map
+
+func tableFor(v version.Version) *command.Table {
+	if t, ok := tables.Load(v); ok {
+		return t.(*command.Table)
+	}
+	t, _ := tables.LoadOrStore(v, command.NewTable(v, families...))
+	return t.(*command.Table)
+}
+
+// families are the handlers of commands that concern clients and the node.
+var families = []map[string]command.Handler{
+	connectionCommands,
+	clientCommands,
+	transactionCommands,
+	pubsubCommands,
+	scriptingCommands,
+	serverCommands,
+	clusterCommands,
+}
+
+func randomHex(r *rand.Rand, bytes int) string {
+	b := make([]byte, bytes)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return hex.EncodeToString(b)
+}
+
+// lock takes the node's lock and looks at the clock.
+func (n *Node) lock() {
+	n.mu.Lock()
+	n.now = n.clock.Now()
+	n.ks.SetNow(n.now.UnixMilli())
+}
+
+// unlock settles what has been done under the lock and releases it; then it
+// does what had to wait for that. No other node's lock may be held.
+func (n *Node) unlock() {
+	if len(n.blocked.touched) > 0 {
+		n.serveBlocked()
+	}
+	n.commitEffects()
+	if len(n.blocked.others) > 0 {
+		n.recheck()
+	}
+	n.armExpiry()
+	flush, after := n.toFlush, n.after
+	n.toFlush, n.after, n.unsettledNow = nil, nil, false
+	n.mu.Unlock()
+	for _, s := range flush {
+		s.out.flush()
+	}
+	for _, do := range after {
+		do()
+	}
+}
+
+// later does something when the lock has been released, before the client that
+// is being served gets its reply.
+func (n *Node) later(do func()) { n.after = append(n.after, do) }
+
+// Update runs do under the node's lock.
+func (n *Node) Update(do func(*keyspace.Keyspace)) {
+	n.lock()
+	defer n.unlock()
+	do(n.ks)
+}
+
+// hooks is what the keyspace tells a node.
+type hooks Node
+
+func (h *hooks) Modified(db *keyspace.DB, key string) {
+	n := (*Node)(h)
+	k := dbKey{db.ID(), key}
+	if len(n.watched) > 0 {
+		n.touchWatched(k)
+	}
+	if len(n.blocked.queues) > 0 {
+		n.keyModified(k)
+	}
+}
+
+func (h *hooks) Ready(db *keyspace.DB, key string) {
+	n := (*Node)(h)
+	if len(n.blocked.queues) > 0 {
+		n.keyReady(dbKey{db.ID(), key})
+	}
+}
+
+func (h *hooks) Expired(db *keyspace.DB, key string) {
+	n := (*Node)(h)
+	n.stats.expired++
+	if n.replicating() {
+		n.effects.add(db.ID(), [][]byte{[]byte("DEL"), []byte(key)})
+	}
+}
+
+func (h *hooks) Flushed(db *keyspace.DB) {
+	n := (*Node)(h)
+	if len(n.watched) > 0 {
+		n.touchWatchedDB(db.ID(), func(string) bool { return true })
+	}
+}
+
+// Swapped makes transactions stale that watch a key of either database which
+// exists in one of them, and lets blocked clients look again.
+func (h *hooks) Swapped(a, b *keyspace.DB) {
+	n := (*Node)(h)
+	changed := func(key string) bool { return a.Exists([]byte(key)) || b.Exists([]byte(key)) }
+	n.touchWatchedDB(a.ID(), changed)
+	n.touchWatchedDB(b.ID(), changed)
+	for key := range n.blocked.queues {
+		if (key.db == a.ID() || key.db == b.ID()) && n.ks.DB(key.db).Exists([]byte(key.key)) {
+			n.keyReady(key)
+		}
+	}
+}
+
+// Event publishes a keyspace notification if notify-keyspace-events asks for
+// its class.
+func (h *hooks) Event(db *keyspace.DB, class keyspace.Class, event, key string) {
+	n := (*Node)(h)
+	if n.set.notify&class == 0 {
+		return
+	}
+	n.notifyKeyspace(db.ID(), event, key)
+}
+
+// expiryTimer wakes the node when the next key expires.
+type expiryTimer struct {
+	timer *time.Timer
+	at    int64 // Unix ms of the cluster's clock, 0 when not set
+	off   bool  // DEBUG SET-ACTIVE-EXPIRE 0
+}
+
+// armExpiry sets the timer for the next key that expires.
+func (n *Node) armExpiry() {
+	next, ok := n.ks.NextExpiry()
+	if !ok || n.expiry.off || n.ks.KeepExpired || n.closed {
+		if n.expiry.at != 0 {
+			n.expiry.timer.Stop()
+			n.expiry.at = 0
+		}
+		return
+	}
+	if next == n.expiry.at {
+		return
+	}
+	n.expiry.at = next
+	// A key expires after its millisecond has passed.
+	wait := time.UnixMilli(next + 1).Sub(n.clock.Now())
+	if n.expiry.timer == nil {
+		n.expiry.timer = time.AfterFunc(wait, n.expireDue)
+	} else {
+		n.expiry.timer.Reset(wait)
+	}
+}
+
+// expireBatch bounds how many keys one hold of the lock expires.
+const expireBatch = 1000
+
+func (n *Node) expireDue() {
+	for more := true; more; {
+		n.lock()
+		n.expiry.at = 0
+		more = !n.closed && !n.expiry.off && n.ks.ExpireDue(expireBatch) == expireBatch
+		n.unlock()
+	}
+}
+
+// ClockMoved makes the node look at the clock again after it was advanced.
+func (n *Node) ClockMoved() { n.expireDue() }

@@ -1,0 +1,265 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+)
+
+// session is one client: its connection and everything Redis remembers of it.
+//
+// The goroutine that serves the connection owns the parser, the encoder and
+// what is marked as its own. All else, which others may look at or change
+// (CLIENT LIST, CLIENT KILL, a publisher, whoever wakes a blocked client), is
+// touched under the node's lock only.
+type session struct {
+	node *Node
+	conn net.Conn
+	addr string // of the peer
+
+	// The serving goroutine's own.
+	parser    *resp.Parser
+	enc       resp.Encoder // replies not yet in out
+	silent    resp.Discard // replies nobody wants
+	call      command.Call
+	parked    *waiter  // what to wait for next
+	postponed [][]byte // a command to be tried again before others
+
+	out      outQueue
+	deferred resp.Encoder // messages to itself, held back until the reply is written
+	killed   atomic.Bool
+
+	id      int64
+	created time.Time
+	lastUse time.Time
+	last    *command.Spec
+
+	name, libName, libVersion string
+	user                      string
+	authenticated             bool
+
+	db       int
+	asking   bool
+	readOnly bool
+	noTouch  bool
+	noEvict  bool
+	replies  replyMode
+	skipNext bool // CLIENT REPLY SKIP: the next command has no reply
+	tx       transaction
+	subs     subscriptions
+	waiting  *waiter
+
+	// closing is set when the connection is to end once what is in out has been
+	// written.
+	closing bool
+	// Sizes in bytes for CLIENT LIST.
+	qbuf, qbufFree, argvMem int
+}
+
+type replyMode uint8
+
+const (
+	repliesOn replyMode = iota
+	repliesOff
+	repliesSkip // for the command being run
+)
+
+// batchCommands bounds how many pipelined commands run before others get a
+// turn at the node.
+const batchCommands = 256
+
+func newSession(n *Node, conn net.Conn) *session {
+	s := &session{node: n, conn: conn, addr: conn.RemoteAddr().String(), parser: resp.NewParser(), user: "default"}
+	s.enc.ShortDoubles = n.version.AtLeast(7, 2)
+	s.deferred.ShortDoubles = s.enc.ShortDoubles
+	s.out.init(conn)
+	s.call.Table = n.table
+	s.call.Client = s
+	s.call.ClusterEnabled = n.clustered
+	s.parser.OnEmpty = s.emptyRequest
+	return s
+}
+
+// serve answers the connection's commands until it ends.
+func (s *session) serve() {
+	if !s.node.admit(s) {
+		s.out.finish()
+		return
+	}
+	defer s.node.dismiss(s)
+	for s.step() {
+	}
+	if !s.killed.Load() {
+		s.out.finish()
+	}
+}
+
+// step runs what has arrived, or waits for what is to come. It returns false
+// when the session is over.
+func (s *session) step() bool {
+	more, err := s.runBatch()
+	switch {
+	case err != nil || s.killed.Load():
+		return false
+	case s.parked != nil:
+		return s.awaitService()
+	case more:
+		return true
+	}
+	_, err = s.parser.Read(s.conn)
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, resp.ErrQueryBufferLimit) {
+		s.node.log.Warn("closing a client that reached the query buffer limit", "addr", s.addr)
+		return false
+	}
+	for more := true; more && !s.killed.Load(); { // what came ahead of the end still runs
+		if more, err = s.runBatch(); err != nil || s.parked != nil {
+			break
+		}
+	}
+	if s.parked != nil {
+		s.abandonWait(s.parked)
+	}
+	return false
+}
+
+var errClosing = errors.New("the connection is to be closed")
+
+// next returns the next request at hand, or nil.
+func (s *session) next() ([][]byte, error) {
+	if args := s.postponed; args != nil {
+		s.postponed = nil
+		return args, nil
+	}
+	return s.parser.Next()
+}
+
+// runBatch executes the requests at hand under one hold of the node's lock and
+// sends their replies. It returns true if more are waiting.
+func (s *session) runBatch() (more bool, err error) {
+	args, parseErr := s.next()
+	if args == nil && parseErr == nil {
+		return false, nil
+	}
+	n := s.node
+	n.lock()
+	for i := 1; ; i++ {
+		if parseErr != nil {
+			s.enc.Error("ERR " + parseErr.Error())
+			s.closing = true
+		} else {
+			s.guard(args)
+		}
+		// What has to be done without the lock must precede the next command.
+		if s.closing || s.parked != nil || len(n.after) > 0 || i == batchCommands {
+			more = true
+			break
+		}
+		if args, parseErr = s.next(); args == nil && parseErr == nil {
+			break
+		}
+	}
+	s.qbuf, s.qbufFree = s.parser.Buffered(), s.parser.Room()
+	s.hand()
+	closing := s.closing
+	n.unlock()
+	s.flush()
+	if closing {
+		return false, errClosing
+	}
+	return more, nil
+}
+
+// guard executes a command. Should a handler panic, that is a bug which must
+// not take the node and its other clients down: it is logged and this client's
+// connection ends.
+func (s *session) guard(args [][]byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.node.log.Error("a command panicked; closing its client", "command", string(args[0]), "panic", p, "stack", string(debug.Stack()))
+			s.node.running = nil
+			s.enc.Error("ERR internal error, see the log of the server")
+			s.closing = true
+		}
+	}()
+	s.execute(args)
+}
+
+// hand puts the replies gathered so far into the queue, which decides their
+// place among pushed messages. The node's lock is held.
+func (s *session) hand() {
+	if s.enc.Len() > 0 {
+		s.out.lend(s.enc.Bytes())
+	}
+}
+
+// flush sends what hand has put in. The node's lock is not held.
+func (s *session) flush() {
+	if s.out.flush() {
+		s.enc.Take() // somebody else is still writing it
+		return
+	}
+	s.enc.Reset()
+}
+
+// disconnect ends the session from outside, at once.
+func (s *session) disconnect() {
+	s.killed.Store(true)
+	if s.waiting != nil {
+		s.node.endWait(s.waiting)
+	}
+	s.out.close()
+	s.conn.Close()
+}
+
+// local reports whether the peer is on this machine.
+func (s *session) local() bool {
+	host, _, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// admit registers a new session, unless there are too many clients.
+func (n *Node) admit(s *session) bool {
+	n.lock()
+	defer n.unlock()
+	n.stats.connections++
+	if n.closed {
+		return false
+	}
+	if int64(len(n.sessions)) >= n.config.Int("maxclients") {
+		n.stats.refused++
+		s.enc.Error("ERR max number of clients reached")
+		s.hand()
+		return false
+	}
+	n.nextID++
+	s.id = n.nextID
+	s.created, s.lastUse = n.now, n.now
+	s.setAuthenticated(n.set.password == "")
+	n.sessions[s.id] = s
+	return true
+}
+
+// dismiss forgets a session that has ended.
+func (n *Node) dismiss(s *session) {
+	s.out.close()
+	n.lock()
+	defer n.unlock()
+	s.unsubscribeAll()
+	s.unwatchAll()
+	if s.waiting != nil {
+		n.endWait(s.waiting)
+	}
+	delete(n.sessions, s.id)
+}

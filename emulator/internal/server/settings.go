@@ -1,0 +1,81 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/config"
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+)
+
+// settings are parameters that are looked at with every command, or that have
+// another form than their text.
+type settings struct {
+	password  string
+	maxMemory int64
+	notify    keyspace.Class
+	readOnly  bool // replica-read-only
+}
+
+// configure makes the configuration of a new node and keeps what depends on it
+// up to date.
+func (n *Node) configure(o Options) error {
+	n.config = config.New(o.Version)
+	for name, value := range map[string]string{
+		"port": fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
+		"enable-debug-command": "local",
+	} {
+		if !n.config.Has(name) {
+			continue
+		}
+		if err := n.config.Override(name, value); err != nil {
+			return fmt.Errorf("configuring %s: %w", name, err)
+		}
+	}
+	n.applyConfig()
+	return nil
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// applyConfig puts all parameters into effect.
+func (n *Node) applyConfig() {
+	c := n.config
+	n.set = settings{
+		password: c.String("requirepass"), maxMemory: c.Int("maxmemory"),
+		notify: keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+	}
+	if n.ks == nil {
+		return
+	}
+	l := &n.ks.Limits
+	for _, p := range []struct {
+		name  string
+		limit *int
+	}{
+		{"hash-max-listpack-entries", &l.HashMaxListpackEntries},
+		{"hash-max-listpack-value", &l.HashMaxListpackValue},
+		{"list-max-listpack-size", &l.ListMaxListpackSize},
+		{"list-compress-depth", &l.ListCompressDepth},
+		{"set-max-intset-entries", &l.SetMaxIntsetEntries},
+		{"set-max-listpack-entries", &l.SetMaxListpackEntries},
+		{"set-max-listpack-value", &l.SetMaxListpackValue},
+		{"zset-max-listpack-entries", &l.ZSetMaxListpackEntries},
+		{"zset-max-listpack-value", &l.ZSetMaxListpackValue},
+		{"stream-node-max-bytes", &l.StreamNodeMaxBytes},
+		{"stream-node-max-entries", &l.StreamNodeMaxEntries},
+		{"hll-sparse-max-bytes", &l.HLLSparseMaxBytes},
+	} {
+		if c.Has(p.name) {
+			*p.limit = int(c.Int(p.name))
+		}
+	}
+	if n.topo != nil {
+		n.topo.Settings = n.topologySettings()
+		n.topo.SettingsChanged(n.now.UnixMilli())
+	}
+}

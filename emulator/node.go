@@ -1,0 +1,118 @@
+package emulator
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/pipe"
+	"github.com/fakecluster/fakecluster/emulator/internal/server"
+	"github.com/fakecluster/fakecluster/slots"
+)
+
+// Node is one server of a Cluster. Its methods look at and change the node
+// itself, past slots, redirections and passwords: they are for a test's
+// assertions, not for the program under test.
+type Node struct {
+	cluster *Cluster
+	server  *server.Node
+	index   int
+	host    string
+	port    int
+	local   *pipe.Listener
+	tcp     net.Listener
+}
+
+// Addr is the address clients are told, "host:port".
+func (n *Node) Addr() string { return net.JoinHostPort(n.host, strconv.Itoa(n.port)) }
+
+// Index is the node's position in Cluster.Nodes.
+func (n *Node) Index() int { return n.index }
+
+// ID is the node's id in the cluster, 40 hexadecimal digits; of a standalone
+// server it is the run id.
+func (n *Node) ID() string { return n.server.ID() }
+
+// Role is "master" or "replica".
+func (n *Node) Role() string {
+	if n.server.IsReplica() {
+		return "replica"
+	}
+	return "master"
+}
+
+// Slots are the slots the node owns, in ascending ranges.
+func (n *Node) Slots() []slots.Range { return n.server.Slots() }
+
+func (n *Node) close() {
+	if n.server != nil {
+		n.server.Close()
+	}
+	n.local.Close()
+	if n.tcp != nil {
+		n.tcp.Close()
+	}
+}
+
+// Do runs a command on this node as if it owned every slot, and returns its
+// reply: nil, string, int64, float64, bool, []any or map[any]any. An error
+// reply is returned as a ReplyError. Commands that would block do not.
+func (n *Node) Do(args ...string) (any, error) {
+	raw := make([][]byte, len(args))
+	for i, arg := range args {
+		raw[i] = []byte(arg)
+	}
+	return parseReply(n.server.Execute(raw))
+}
+
+// Keys returns the keys of the node's first database, in no particular order.
+func (n *Node) Keys() []string {
+	var keys []string
+	n.server.Update(func(ks *keyspace.Keyspace) {
+		for key := range ks.DB(0).Keys() {
+			keys = append(keys, key)
+		}
+	})
+	return keys
+}
+
+// Exists reports whether key is in the node's first database.
+func (n *Node) Exists(key string) (exists bool) {
+	n.server.Update(func(ks *keyspace.Keyspace) { exists = ks.DB(0).Exists([]byte(key)) })
+	return exists
+}
+
+// Get returns the string value of key, and whether there is one.
+func (n *Node) Get(key string) (value string, ok bool) {
+	reply, err := n.Do("GET", key)
+	if err != nil {
+		return "", false
+	}
+	value, ok = reply.(string)
+	return value, ok
+}
+
+// Set makes key hold a string.
+func (n *Node) Set(key, value string) error {
+	_, err := n.Do("SET", key, value)
+	return err
+}
+
+// Del removes a key and reports whether it was there.
+func (n *Node) Del(key string) bool {
+	reply, err := n.Do("DEL", key)
+	return err == nil && reply == int64(1)
+}
+
+// TTL is the time key has left: 0 if it does not expire, and ok is false if it
+// is not there.
+func (n *Node) TTL(key string) (ttl time.Duration, ok bool) {
+	n.server.Update(func(ks *keyspace.Keyspace) {
+		var at int64
+		if at, ok = ks.DB(0).ExpireAt([]byte(key)); ok && at != 0 {
+			ttl = time.Duration(at-ks.Now()) * time.Millisecond
+		}
+	})
+	return ttl, ok
+}
