@@ -13,7 +13,8 @@ var families = []map[string]Handler{
 	sortCommands,
 	bitmapCommands,
 	listCommands,
-	zsetCommands,
 	hashCommands,
 	setCommands,
+	zsetCommands,
+	geoCommands,
 }

@@ -36,6 +36,7 @@ var zsetCommands = map[string]Handler{
 	"zrevrangebylex":   zrevrangebylex,
 	"zrevrangebyscore": zrevrangebyscore,
 	"zrevrank":         zrevrank,
+	"zscan":            zscan,
 	"zscore":           zscore,
 	"zunion":           zunion,
 	"zunionstore":      zunionstore,

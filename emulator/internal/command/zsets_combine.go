@@ -12,9 +12,9 @@ import (
 type combination uint8
 
 const (
-	union combination = iota
-	intersection
-	difference
+	combineUnion combination = iota
+	combineInter
+	combineDiff
 )
 
 // combineQuery is what the arguments of such a command say.
@@ -33,17 +33,11 @@ type combineInput struct {
 	weight float64
 }
 
-type memberSet interface {
-	Len() int
-	Has(member []byte) bool
-	All() iter.Seq[[]byte]
-}
-
 func (in *combineInput) len() int {
 	switch v := in.value.(type) {
 	case *keyspace.ZSet:
 		return v.Len()
-	case memberSet:
+	case *keyspace.Set:
 		return v.Len()
 	}
 	return 0
@@ -54,7 +48,7 @@ func (in *combineInput) members() iter.Seq2[[]byte, float64] {
 		return zset.All()
 	}
 	return func(yield func([]byte, float64) bool) {
-		if set, ok := in.value.(memberSet); ok {
+		if set, ok := in.value.(*keyspace.Set); ok {
 			for member := range set.All() {
 				if !yield(member, 1) {
 					return
@@ -68,7 +62,7 @@ func (in *combineInput) score(member []byte) (float64, bool) {
 	switch v := in.value.(type) {
 	case *keyspace.ZSet:
 		return v.Score(member)
-	case memberSet:
+	case *keyspace.Set:
 		return 1, v.Has(member)
 	}
 	return 0, false
@@ -106,11 +100,11 @@ func aggregateMax(a, b float64) float64 {
 	return a
 }
 
-func zunion(c *Call) { c.zcombine(union) }
+func zunion(c *Call) { c.zcombine(combineUnion) }
 
-func zinter(c *Call) { c.zcombine(intersection) }
+func zinter(c *Call) { c.zcombine(combineInter) }
 
-func zdiff(c *Call) { c.zcombine(difference) }
+func zdiff(c *Call) { c.zcombine(combineDiff) }
 
 func (c *Call) zcombine(operation combination) {
 	q := combineQuery{operation: operation}
@@ -121,11 +115,11 @@ func (c *Call) zcombine(operation combination) {
 	c.replyMembers(result.All(), result.Len(), q.withScores)
 }
 
-func zunionstore(c *Call) { c.zcombineStore(union, "zunionstore") }
+func zunionstore(c *Call) { c.zcombineStore(combineUnion, "zunionstore") }
 
-func zinterstore(c *Call) { c.zcombineStore(intersection, "zinterstore") }
+func zinterstore(c *Call) { c.zcombineStore(combineInter, "zinterstore") }
 
-func zdiffstore(c *Call) { c.zcombineStore(difference, "zdiffstore") }
+func zdiffstore(c *Call) { c.zcombineStore(combineDiff, "zdiffstore") }
 
 func (c *Call) zcombineStore(operation combination, event string) {
 	q := combineQuery{operation: operation}
@@ -138,7 +132,7 @@ func (c *Call) zcombineStore(operation combination, event string) {
 }
 
 func zintercard(c *Call) {
-	q := combineQuery{operation: intersection}
+	q := combineQuery{operation: combineInter}
 	if !c.parseCombine(&q, 1, false, true) {
 		return
 	}
@@ -173,7 +167,7 @@ func (c *Call) parseCombine(q *combineQuery, i int, scores, onlyCount bool) bool
 		q.inputs = append(q.inputs, combineInput{value: value, weight: 1})
 	}
 	q.aggregate = aggregateSum
-	weighted := q.operation != difference && !onlyCount
+	weighted := q.operation != combineDiff && !onlyCount
 	for i = options; i < len(c.Args); i++ {
 		switch {
 		case weighted && c.left(i) >= len(q.inputs) && c.is(i, "weights"):
@@ -224,13 +218,13 @@ func (c *Call) parseWeights(inputs []combineInput, i int) bool {
 func (q *combineQuery) combine(limits *keyspace.Limits) *keyspace.ZSet {
 	result := keyspace.NewLargeZSet(limits)
 	switch q.operation {
-	case union:
+	case combineUnion:
 		q.unite(result)
-	case intersection:
+	case combineInter:
 		for member, score := range q.intersect() {
 			result.Add(member, score, keyspace.AddOptions{})
 		}
-	case difference:
+	case combineDiff:
 		for member, score := range q.subtract() {
 			result.Add(member, score, keyspace.AddOptions{})
 		}

@@ -95,3 +95,36 @@ func (c *Call) distinctMembers(zset *keyspace.ZSet, n int) iter.Seq2[[]byte, flo
 		}
 	}
 }
+
+func zscan(c *Call) {
+	cursor, ok := c.scanCursor(2)
+	if !ok {
+		return
+	}
+	zset, ok := c.readZSet(c.Args[1])
+	if !ok {
+		return
+	}
+	if zset == nil {
+		c.replyScan(0, 0)
+		return
+	}
+	options, ok := c.scanOptions(3, false)
+	if !ok {
+		return
+	}
+	seen := 0
+	var found []string // members and scores in turn
+	cursor = options.walk(cursor, func() int { return seen }, func(cursor uint64) uint64 {
+		return zset.Scan(cursor, func(member, score []byte) {
+			seen++
+			if name := string(member); options.matches(name) {
+				found = append(found, name, string(score))
+			}
+		})
+	})
+	c.replyScan(cursor, len(found))
+	for _, word := range found {
+		c.Reply.BulkString(word)
+	}
+}

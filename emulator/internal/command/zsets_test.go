@@ -567,6 +567,41 @@ func TestZSetEncodings(t *testing.T) {
 	diff(t, script)
 }
 
+func TestZScan(t *testing.T) {
+	diff(t, `
+		SET s v
+		ZADD z 1 a 2.5 b 3 ab -0 10 inf p -inf m 1e17 big 0.1 tenth 1e300 huge -9007199254740993 odd
+		ZSCAN z 0
+		ZSCAN z 0 COUNT 1
+		ZSCAN z 0 MATCH a*
+		ZSCAN z 0 MATCH * COUNT 1
+		ZSCAN z 0 COUNT 0
+		ZSCAN z 0 COUNT x
+		ZSCAN z 0 TYPE zset
+		ZSCAN z 0 MATCH
+		ZSCAN z x
+		ZSCAN z 5
+		ZSCAN missing x
+		ZSCAN missing 0
+		ZSCAN missing 0 COUNT x
+		ZSCAN s 0
+		ZSCAN s 0 COUNT x
+		CONFIG SET zset-max-listpack-entries 0
+		ZADD l 1 a
+		ZSCAN l 0
+		ZADD l 1 a -0 z 1e17 big 0.1 tenth 1e300 huge -9007199254740993 odd inf p -inf m 1234567890123456 d16
+		ZSCAN l 0 MATCH huge COUNT 100
+		ZSCAN l 0 MATCH tenth COUNT 100
+		ZSCAN l 0 MATCH big COUNT 100
+		ZSCAN l 0 MATCH odd COUNT 100
+		ZSCAN l 0 MATCH p COUNT 100
+		ZSCAN l 0 MATCH m COUNT 100
+		ZSCAN l 0 MATCH z COUNT 100
+		ZSCAN l 0 MATCH d16 COUNT 100
+		CONFIG SET zset-max-listpack-entries 128
+	`)
+}
+
 // TestRandomZSetCommands lets a generator that knows the commands' grammar, and
 // breaks it now and then, write a long script.
 func TestRandomZSetCommands(t *testing.T) {

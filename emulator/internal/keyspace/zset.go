@@ -338,13 +338,17 @@ func (z *ZSet) packRange(start, n int, reverse bool, yield func([]byte, float64)
 func (z *ZSet) All() iter.Seq2[[]byte, float64] { return z.Range(0, z.Len(), false) }
 
 // Scan visits the members at cursor and returns the next cursor, as Dict.Scan
-// does; a listpack is visited at once. member is valid during the visit only.
-func (z *ZSet) Scan(cursor uint64, visit func(member []byte, score float64)) uint64 {
+// does; a listpack is visited at once. Scores are text, as ZSCAN answers with: a
+// listpack's are printed as they are stored. Both are valid during the visit
+// only.
+func (z *ZSet) Scan(cursor uint64, visit func(member, score []byte)) uint64 {
 	if z.pack == nil {
-		return z.dict.Scan(cursor, func(n *Node[*skipNode]) { visit(bytesOf(n.key), n.Value.score) })
+		return z.dict.Scan(cursor, func(n *Node[*skipNode]) {
+			visit(bytesOf(n.key), number.AppendFloat(nil, n.Value.score))
+		})
 	}
 	for member, score := range z.All() {
-		visit(member, score)
+		visit(member, z.storedScore(score))
 	}
 	return 0
 }
