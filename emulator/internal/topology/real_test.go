@@ -1,0 +1,516 @@
+package topology
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/version"
+	"github.com/fakecluster/fakecluster/slots"
+	"github.com/fakecluster/fakecluster/tests/redisserver"
+)
+
+// twin is a real cluster and a simulated one with the same ids and addresses:
+// masters 0 to 2, replicas 3 to 5.
+type twin struct {
+	*sim
+	real  *redisserver.Cluster
+	conns []redis.Conn
+}
+
+func newTwin(t *testing.T) *twin {
+	t.Helper()
+	w := &twin{real: redisserver.StartCluster(t, 3, 1, "--repl-ping-replica-period", "1")}
+	members := Layout(3, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	w.sim = &sim{now: time.Now().UnixMilli(), names: map[string]string{}}
+	w.Network = NewNetwork(random, w.now)
+	for i := range members {
+		w.servers = append(w.servers, newServer())
+		members[i].Config = Config{
+			ID: w.real.IDs[i], Version: version.V7_0, Settings: DefaultSettings(), Rand: random, Host: w.servers[i],
+			Addr: Addr{Host: "127.0.0.1", Port: w.real.Nodes[i].Port, BusPort: busPort(t, w.real.Nodes[i])},
+		}
+	}
+	nodes, err := Form(members, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range nodes {
+		w.join(n)
+		c, err := redis.Dial("tcp", w.real.Nodes[i].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		w.conns = append(w.conns, c)
+	}
+	w.Exchange(w.now)
+	w.awaitOffsets(t)
+	return w
+}
+
+// awaitOffsets waits until every real node has heard from every replica that
+// it received something: only then it lists it.
+func (w *twin) awaitOffsets(t *testing.T) {
+	t.Helper()
+	w.await(t, "replicas in CLUSTER SLOTS", func() bool {
+		listed := 0
+		for node := range w.conns {
+			reply, _ := w.ask(node, "CLUSTER", "SLOTS")
+			for _, r := range reply.([]any) {
+				listed += len(r.([]any)) - 3
+			}
+		}
+		return listed == 3*len(w.conns)
+	})
+}
+
+func (w *twin) await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the real cluster does not reach: %s", what)
+		}
+	}
+}
+
+var busPortOf = regexp.MustCompile(`:\d+@(\d+)\S* \S*myself`)
+
+func busPort(t *testing.T, s *redisserver.Server) int {
+	t.Helper()
+	text, err := s.Do("CLUSTER", "NODES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(busPortOf.FindStringSubmatch(text)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// do sends words to a real node and returns the error text or "" for any other
+// reply.
+func (w *twin) do(node int, words ...string) string {
+	_, text := w.ask(node, words...)
+	return text
+}
+
+func (w *twin) ask(node int, words ...string) (any, string) {
+	args := make([]any, len(words)-1)
+	for i, word := range words[1:] {
+		args[i] = word
+	}
+	reply, err := w.conns[node].Do(words[0], args...)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return reply, ""
+}
+
+// cluster sends CLUSTER words to node in both worlds and compares the errors.
+func (w *twin) cluster(t *testing.T, node int, words ...string) {
+	t.Helper()
+	want := w.do(node, append([]string{"CLUSTER"}, words...)...)
+	got := ""
+	if err := w.command(node, words...); err != nil {
+		got = err.Error()
+	}
+	if got == ErrArity.Error() && strings.Contains(want, got) {
+		return
+	}
+	if got != want {
+		t.Errorf("node %d: CLUSTER %s: %q, redis says %q", node, strings.Join(words, " "), got, want)
+	}
+}
+
+// command is CLUSTER in the simulation.
+func (s *sim) command(node int, words ...string) error {
+	n := s.nodes[node]
+	args := make([][]byte, len(words)-1)
+	for i, word := range words[1:] {
+		args[i] = []byte(word)
+	}
+	arg := func(i int) string {
+		if i < len(args) {
+			return string(args[i])
+		}
+		return ""
+	}
+	switch words[0] {
+	case "ADDSLOTS":
+		return n.AddSlots(args, s.now)
+	case "DELSLOTS":
+		return n.DelSlots(args, s.now)
+	case "ADDSLOTSRANGE":
+		return n.AddSlotsRange(args, s.now)
+	case "DELSLOTSRANGE":
+		return n.DelSlotsRange(args, s.now)
+	case "FLUSHSLOTS":
+		return n.FlushSlots(s.now)
+	case "SETSLOT":
+		return n.SetSlot(args, s.now)
+	case "MEET":
+		var bus []byte
+		if len(args) > 2 {
+			bus = args[2]
+		}
+		return n.Meet(arg(0), args[1], bus, s.now)
+	case "FORGET":
+		return n.Forget(arg(0), s.now)
+	case "REPLICATE":
+		return n.Replicate(arg(0), s.now)
+	case "RESET":
+		return n.Reset(arg(0), s.now)
+	case "SET-CONFIG-EPOCH":
+		return n.SetConfigEpoch(args[0], s.now)
+	case "BUMPEPOCH":
+		n.BumpEpoch(s.now)
+		return nil
+	case "FAILOVER":
+		return n.Failover(arg(0), s.now)
+	case "COUNT-FAILURE-REPORTS":
+		_, err := n.CountFailureReports(arg(0), s.now)
+		return err
+	case "REPLICAS":
+		_, err := n.Replicas(arg(0))
+		return err
+	}
+	return fmt.Errorf("the simulation has no CLUSTER %s", words[0])
+}
+
+func TestAgreesWithRedis(t *testing.T) {
+	w := newTwin(t)
+	t.Run("errors", w.testErrors)
+	t.Run("descriptions", w.testDescriptions)
+	t.Run("route", w.testRoute)
+}
+
+func (w *twin) testErrors(t *testing.T) {
+	id := w.real.IDs
+	for _, words := range [][]string{
+		{"ADDSLOTS", "1", "x"}, {"ADDSLOTS", "1"}, {"ADDSLOTS", "01"}, {"ADDSLOTS", "-1"}, {"ADDSLOTS", "16384"},
+		{"ADDSLOTSRANGE", "1"}, {"ADDSLOTSRANGE", "5", "1"}, {"ADDSLOTSRANGE", "1", "5", "9", "8"}, {"ADDSLOTSRANGE", "1", "2", "3"},
+		{"DELSLOTS", "x"}, {"DELSLOTS", "1", "1"}, {"DELSLOTSRANGE", "1", "3", "2", "4"}, {"DELSLOTSRANGE", "4", "3"},
+		{"SETSLOT", "x", "y"}, {"SETSLOT", "1", "foo"}, {"SETSLOT", "1", "MIGRATING"}, {"SETSLOT", "1", "MIGRATING", "x"},
+		{"SETSLOT", "10000", "migrating", "x"}, {"SETSLOT", "1", "importing", "x"}, {"SETSLOT", "10000", "importing", "x"},
+		{"SETSLOT", "1", "node", "x"}, {"SETSLOT", "1", "node", id[3]}, {"SETSLOT", "1", "migrating", id[3]},
+		{"SETSLOT", "10000", "importing", id[3]}, {"SETSLOT", "1", "stable", "x"}, {"SETSLOT", "1", "stable"},
+		{"MEET", "127.0.0.1", "x"}, {"MEET", "127.0.0.1", "70000"}, {"MEET", "localhost", "7000"}, {"MEET", "127.0.0.1", "7000", "x"},
+		{"MEET", "127.0.0.1", "60000"}, {"MEET", "0", "7000"}, {"MEET", "127.0.0.1", "0"}, {"MEET", "127.0.0.1", "1", "0"},
+		{"FORGET", "x"}, {"FORGET", id[0]}, {"REPLICATE", "x"}, {"REPLICATE", id[0]}, {"REPLICATE", id[1]}, {"REPLICATE", id[3]},
+		{"RESET", "foo"}, {"SET-CONFIG-EPOCH", "x"}, {"SET-CONFIG-EPOCH", "-1"}, {"SET-CONFIG-EPOCH", "4"},
+		{"FAILOVER"}, {"FAILOVER", "foo"}, {"FAILOVER", "force"}, {"COUNT-FAILURE-REPORTS", "x"}, {"COUNT-FAILURE-REPORTS", id[2]},
+		{"REPLICAS", "x"}, {"REPLICAS", id[3]}, {"REPLICAS", id[0]},
+	} {
+		w.cluster(t, 0, words...)
+	}
+	for _, words := range [][]string{
+		{"SETSLOT", "1", "stable"}, {"FORGET", id[0]}, {"REPLICATE", id[3]}, {"REPLICATE", id[4]}, {"FAILOVER", "x"}, {"FORGET", "x"},
+	} {
+		w.cluster(t, 3, words...)
+	}
+	// With a key in the slot of "bar", 5061.
+	w.do(0, "SET", "bar", "1")
+	w.servers[0].keys[5061] = 1
+	for _, words := range [][]string{{"FLUSHSLOTS"}, {"RESET"}, {"RESET", "hard"}, {"SETSLOT", "5061", "NODE", id[1]}} {
+		w.cluster(t, 0, words...)
+	}
+}
+
+func (w *twin) testRoute(t *testing.T) {
+	id := w.real.IDs
+	present := map[string]bool{}
+	exists := func(key []byte) bool { return present[string(key)] }
+	set := func(node int, key string, session ...string) {
+		t.Helper()
+		if len(session) > 0 {
+			w.do(node, session...)
+		}
+		if text := w.do(node, "SET", key, "1"); text != "" {
+			t.Fatalf("SET %s: %s", key, text)
+		}
+		present[key] = true
+	}
+	var get, write, pubsub = Request{}, Request{Write: true}, Request{PubSub: true}
+	check := func(state string, node int, session, command string, r Request, keys ...string) {
+		t.Helper()
+		if session != "" {
+			w.do(node, session)
+		}
+		want := w.do(node, strings.Fields(command)...)
+		if session == "READONLY" {
+			w.do(node, "READWRITE")
+		}
+		r.Exists = exists
+		r.Asking = r.Asking || session == "ASKING"
+		r.ReadOnly = session == "READONLY"
+		for _, key := range keys {
+			r.Keys = append(r.Keys, []byte(key))
+		}
+		v := w.nodes[node].Route(&r)
+		if !isRedirection(want) {
+			want = ""
+		}
+		if got := v.Error(); got != want {
+			t.Errorf("%s: node %d: %s %s: %q, redis says %q", state, node, session, command, got, want)
+		}
+		if v.Keyed && v.Slot != slots.OfString(keys[0]) {
+			t.Errorf("%s: %s: slot %d", state, command, v.Slot)
+		}
+	}
+
+	state := "stable"
+	check(state, 0, "", "PING", get)
+	check(state, 0, "", "GET bar", get, "bar")
+	check(state, 0, "", "GET foo", get, "foo")
+	check(state, 0, "", "SET foo 1", write, "foo")
+	check(state, 0, "", "MGET bar foo", get, "bar", "foo")
+	check(state, 0, "", "MGET foo bar", get, "foo", "bar")
+	check(state, 0, "", "MGET {foo}1 {foo}2", get, "{foo}1", "{foo}2")
+	check(state, 0, "", "MSET {bar}1 1 {bar}2 1", write, "{bar}1", "{bar}2")
+	check(state, 0, "ASKING", "GET foo", get, "foo")
+	check(state, 0, "READONLY", "GET foo", get, "foo")
+	check(state, 3, "", "GET bar", get, "bar")
+	check(state, 3, "READONLY", "GET bar", get, "bar")
+	check(state, 3, "READONLY", "SET bar 1", write, "bar")
+	check(state, 3, "READONLY", "GET foo", get, "foo")
+	check(state, 3, "READONLY", "MGET bar foo", get, "bar", "foo")
+	check(state, 3, "", "SPUBLISH bar x", pubsub, "bar")
+	check(state, 3, "", "SPUBLISH foo x", pubsub, "foo")
+	check(state, 0, "", "SPUBLISH foo x", pubsub, "foo")
+
+	// The slot of "bar", 5061, moves from node 0 to node 1.
+	set(0, "{bar}here")
+	w.cluster(t, 1, "SETSLOT", "5061", "IMPORTING", id[0])
+	w.cluster(t, 0, "SETSLOT", "5061", "MIGRATING", id[1])
+	state = "moving"
+	for _, node := range []int{0, 1, 2, 3} {
+		for _, session := range []string{"", "ASKING", "READONLY"} {
+			check(state, node, session, "GET {bar}here", get, "{bar}here")
+			check(state, node, session, "GET {bar}gone", get, "{bar}gone")
+			check(state, node, session, "MGET {bar}gone {bar}gone", get, "{bar}gone", "{bar}gone")
+			check(state, node, session, "MGET {bar}gone {bar}lost", get, "{bar}gone", "{bar}lost")
+			check(state, node, session, "GET foo", get, "foo")
+			check(state, node, session, "SPUBLISH {bar}c x", pubsub, "{bar}c")
+		}
+		check(state, node, "", "MIGRATE 127.0.0.1 1 {bar}gone 0 1", Request{Write: true, Migrate: true}, "{bar}gone")
+		check(state, node, "", "MIGRATE 127.0.0.1 1 foo 0 1", Request{Write: true, Migrate: true}, "foo")
+	}
+	check(state, 0, "", "MGET {bar}here {bar}gone", get, "{bar}here", "{bar}gone")
+	check(state, 0, "", "MGET {bar}here foo", get, "{bar}here", "foo")
+	check(state, 0, "", "SUNIONSTORE {bar}gone {bar}lost", write, "{bar}gone", "{bar}lost")
+	check(state, 1, "", "RESTORE-ASKING {bar}gone 0 x", Request{Write: true, Asking: true}, "{bar}gone")
+	check(state, 0, "", "RESTORE-ASKING {bar}gone 0 x", Request{Write: true, Asking: true}, "{bar}gone")
+	check(state, 1, "", "RESTORE {bar}gone 0 x", write, "{bar}gone")
+	delete(present, "{bar}here")
+	set(1, "{bar}1", "ASKING")
+	set(1, "{bar}2", "ASKING")
+	check(state, 1, "ASKING", "MGET {bar}1 {bar}2", get, "{bar}1", "{bar}2")
+	check(state, 1, "ASKING", "MGET {bar}1 {bar}3", get, "{bar}1", "{bar}3")
+	check(state, 1, "", "MGET {bar}1 {bar}2", get, "{bar}1", "{bar}2")
+
+	// Node 0 does not know who owns the slot of "a{b", 13340, any more.
+	w.cluster(t, 0, "DELSLOTS", "13340")
+	for _, directive := range []struct {
+		name  string
+		apply func(*Settings)
+	}{
+		{"cluster-require-full-coverage yes", func(*Settings) {}},
+		{"cluster-allow-reads-when-down yes", func(s *Settings) { s.AllowReadsWhenDown = true }},
+		{"cluster-allow-pubsubshard-when-down no", func(s *Settings) { s.AllowPubSubShardWhenDown = false }},
+		{"cluster-require-full-coverage no", func(s *Settings) { s.RequireFullCoverage = false }},
+	} {
+		state = directive.name
+		if text := w.do(0, append([]string{"CONFIG", "SET"}, strings.Fields(directive.name)...)...); text != "" {
+			t.Fatal(text)
+		}
+		directive.apply(&w.nodes[0].Settings)
+		w.nodes[0].SettingsChanged(w.now)
+		if w.nodes[0].OK() {
+			// Redis looks at the new setting when its cron runs.
+			w.await(t, "cluster_state:ok", func() bool {
+				reply, _ := w.ask(0, "CLUSTER", "INFO")
+				return strings.Contains(string(reply.([]byte)), "cluster_state:ok")
+			})
+		}
+		check(state, 0, "", "PING", get)
+		check(state, 0, "", "GET a{b", get, "a{b")
+		check(state, 0, "", "MGET a{b bar", get, "a{b", "bar")
+		check(state, 0, "", "MGET bar a{b", get, "bar", "a{b")
+		check(state, 0, "", "GET {bar}gone", get, "{bar}gone")
+		check(state, 0, "", "GET {user1000}", get, "{user1000}")
+		check(state, 0, "", "SET {user1000} 1", write, "{user1000}")
+		check(state, 0, "", "GET foo", get, "foo")
+		check(state, 0, "", "SET foo 1", write, "foo")
+		check(state, 0, "READONLY", "GET foo", get, "foo")
+		check(state, 0, "", "SPUBLISH bar x", pubsub, "bar")
+		check(state, 0, "", "SPUBLISH foo x", pubsub, "foo")
+	}
+}
+
+func isRedirection(text string) bool {
+	for _, code := range []string{"MOVED", "ASK", "TRYAGAIN", "CROSSSLOT", "CLUSTERDOWN"} {
+		if strings.HasPrefix(text, code+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	nodeTimes = regexp.MustCompile(` \d+ \d+ (\d+ (?:dis)?connected)`)
+	infoStats = regexp.MustCompile(`(cluster_stats_messages\w+):\d+`)
+)
+
+func (w *twin) testDescriptions(t *testing.T) {
+	id := w.real.IDs
+	w.cluster(t, 1, "SETSLOT", "5", "IMPORTING", id[0])
+	w.cluster(t, 0, "SETSLOT", "5", "MIGRATING", id[1])
+	w.cluster(t, 0, "SETSLOT", "9", "MIGRATING", id[2])
+	w.cluster(t, 0, "DELSLOTS", "100", "200")
+	for _, settings := range []struct {
+		words []string
+		apply func(*Settings)
+	}{
+		{[]string{"cluster-preferred-endpoint-type", "ip"}, func(*Settings) {}},
+		{[]string{"cluster-preferred-endpoint-type", "hostname"}, func(s *Settings) { s.PreferredEndpoint = EndpointHostname }},
+		{[]string{"cluster-preferred-endpoint-type", "unknown-endpoint"}, func(s *Settings) { s.PreferredEndpoint = EndpointUnknown }},
+	} {
+		for node := range w.nodes {
+			if text := w.do(node, append([]string{"CONFIG", "SET"}, settings.words...)...); text != "" {
+				t.Fatal(text)
+			}
+			settings.apply(&w.nodes[node].Settings)
+			w.compareNode(t, node, settings.words[1])
+		}
+	}
+	for node := range w.nodes {
+		w.do(node, "CONFIG", "SET", "cluster-preferred-endpoint-type", "ip")
+		w.nodes[node].Settings.PreferredEndpoint = EndpointIP
+	}
+	w.cluster(t, 0, "ADDSLOTS", "100", "200")
+	w.cluster(t, 0, "SETSLOT", "5", "STABLE")
+	w.cluster(t, 0, "SETSLOT", "9", "STABLE")
+	w.cluster(t, 1, "SETSLOT", "5", "STABLE")
+}
+
+// compareNode compares what both nodes say of the cluster.
+func (w *twin) compareNode(t *testing.T, node int, state string) {
+	t.Helper()
+	n := w.nodes[node]
+	reply, _ := w.ask(node, "CLUSTER", "NODES")
+	if diff := cmp.Diff(canonicalNodes(string(reply.([]byte))), canonicalNodes(n.Nodes())); diff != "" {
+		t.Errorf("%s: node %d: CLUSTER NODES (-redis +ours):\n%s", state, node, diff)
+	}
+	reply, _ = w.ask(node, "CLUSTER", "INFO")
+	want, got := infoStats.ReplaceAllString(string(reply.([]byte)), ""), infoStats.ReplaceAllString(n.Info(), "")
+	want, got = regexp.MustCompile(`(\r\n)+`).ReplaceAllString(want, "\n"), regexp.MustCompile(`(\r\n)+`).ReplaceAllString(got, "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: node %d: CLUSTER INFO (-redis +ours):\n%s", state, node, diff)
+	}
+	reply, _ = w.ask(node, "CLUSTER", "SLOTS")
+	if diff := cmp.Diff(plain(reply), plainSlots(n.SlotRanges())); diff != "" {
+		t.Errorf("%s: node %d: CLUSTER SLOTS (-redis +ours):\n%s", state, node, diff)
+	}
+	reply, _ = w.ask(node, "CLUSTER", "SHARDS")
+	shards := plain(reply).([]any)
+	sortShards(shards)
+	ours := plainShards(n.Shards())
+	sortShards(ours)
+	if diff := cmp.Diff(shards, ours); diff != "" {
+		t.Errorf("%s: node %d: CLUSTER SHARDS (-redis +ours):\n%s", state, node, diff)
+	}
+	if node < 3 {
+		reply, _ = w.ask(node, "CLUSTER", "REPLICAS", w.real.IDs[node])
+		lines, err := n.Replicas(w.real.IDs[node])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(canonicalNodes(fmt.Sprint(plain(reply))), canonicalNodes(fmt.Sprint(lines))); diff != "" {
+			t.Errorf("%s: node %d: CLUSTER REPLICAS (-redis +ours):\n%s", state, node, diff)
+		}
+	}
+	links, _ := w.ask(node, "CLUSTER", "LINKS")
+	if got, want := len(n.Links()), len(links.([]any)); got != want {
+		t.Errorf("%s: node %d: CLUSTER LINKS has %d links, redis %d", state, node, got, want)
+	}
+}
+
+func canonicalNodes(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(nodeTimes.ReplaceAllString(text, " T T $1"), "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// plain turns a reply into strings, numbers and lists. Replication offsets are
+// masked.
+func plain(reply any) any {
+	switch v := reply.(type) {
+	case []byte:
+		return string(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = plain(v[i])
+			if i > 0 && list[i-1] == "replication-offset" {
+				list[i] = "offset"
+			}
+		}
+		return list
+	}
+	return reply
+}
+
+func plainSlots(ranges []SlotRange) any {
+	var list []any
+	for _, r := range ranges {
+		entry := []any{int64(r.First), int64(r.Last)}
+		for _, e := range r.Nodes {
+			var host any = e.Preferred
+			if e.Unknown {
+				host = nil
+			}
+			metadata := []any{}
+			for _, m := range e.Metadata {
+				metadata = append(metadata, m[0], m[1])
+			}
+			entry = append(entry, []any{host, int64(e.Port), e.ID, metadata})
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+func plainShards(shards []Shard) []any {
+	var list []any
+	for _, s := range shards {
+		owned := []any{}
+		for _, r := range s.Slots {
+			owned = append(owned, int64(r.First), int64(r.Last))
+		}
+		var nodes []any
+		for _, e := range s.Nodes {
+			node := []any{"id", e.ID, "port", int64(e.Port), "ip", e.IP, "endpoint", e.Endpoint}
+			if e.Hostname != "" {
+				node = append(node, "hostname", e.Hostname)
+			}
+			nodes = append(nodes, append(node, "role", e.Role, "replication-offset", "offset", "health", e.Health))
+		}
+		list = append(list, []any{"slots", owned, "nodes", nodes})
+	}
+	return list
+}
+
+func sortShards(shards []any) {
+	slices.SortFunc(shards, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
