@@ -440,10 +440,10 @@ func (w *twin) compareNode(t *testing.T, node int, state string) {
 			t.Errorf("%s: node %d: CLUSTER REPLICAS (-redis +ours):\n%s", state, node, diff)
 		}
 	}
-	links, _ := w.ask(node, "CLUSTER", "LINKS")
-	if got, want := len(n.Links()), len(links.([]any)); got != want {
-		t.Errorf("%s: node %d: CLUSTER LINKS has %d links, redis %d", state, node, got, want)
-	}
+	w.await(t, fmt.Sprintf("%d links of node %d", len(n.Links()), node), func() bool {
+		links, _ := w.ask(node, "CLUSTER", "LINKS")
+		return len(links.([]any)) == len(n.Links())
+	})
 }
 
 func canonicalNodes(text string) []string {
