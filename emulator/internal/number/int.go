@@ -50,14 +50,18 @@ func ParseUint[T []byte | string](s T) (uint64, bool) {
 	if n, ok := ParseInt(s); ok {
 		return uint64(n), n >= 0
 	}
-	return ParseUintC(s)
+	u, ok := ParseUintC(s)
+	return u, ok && len(s) > 0
 }
 
 // ParseUintC reads s as C's strtoull in base 10 does and wants it to end there:
-// leading blanks, a sign (a minus wraps around) and leading zeros are accepted.
-// Out of range or trailing bytes are not.
+// leading blanks, a sign (a minus wraps around) and leading zeros are accepted,
+// and nothing at all is 0. Out of range or trailing bytes are not.
 func ParseUintC[T []byte | string](s T) (uint64, bool) {
 	s = untilNUL(s)
+	if len(s) == 0 {
+		return 0, true
+	}
 	for len(s) > 0 && IsSpace(s[0]) {
 		s = s[1:]
 	}

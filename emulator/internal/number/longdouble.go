@@ -121,7 +121,9 @@ func (d *LongDouble) vanishes() bool {
 	if e != ldMinExponent+1 {
 		return e <= ldMinExponent
 	}
-	return mantissa.MinPrec() == 1 // exactly half of the smallest: ties to even
+	// Half of the smallest number is a tie, unless d was a bit more before it
+	// lost digits.
+	return mantissa.MinPrec() == 1 && d.f.Acc() != big.Below
 }
 
 // LongDoubleFromInt returns n, which a long double holds exactly.
