@@ -10,6 +10,7 @@ var families = []map[string]Handler{
 	expireCommands,
 	scanCommands,
 	objectCommands,
+	hyperloglogCommands,
 	sortCommands,
 	bitmapCommands,
 	listCommands,

@@ -69,7 +69,7 @@ func diffOn(t *testing.T, server *redisserver.Server, script string) {
 				}
 			}
 		}
-		real.close()
+		real.close(t)
 	}
 }
 
@@ -241,6 +241,7 @@ type remote struct {
 	commands, events, replica *rawConn
 	dirty                     int64
 	synced                    int
+	config                    [][]string // how to undo what CONFIG SET did
 }
 
 const syncChannel = "harness:sync"
@@ -250,7 +251,6 @@ func newRemote(t *testing.T, server *redisserver.Server, proto int) *remote {
 	r := &remote{commands: dialRaw(t, server), events: dialRaw(t, server), replica: dialRaw(t, server)}
 	r.commands.do(t, "FLUSHALL")
 	r.commands.do(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
-	r.commands.do(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
 	r.commands.do(t, "HELLO", strconv.Itoa(proto))
 	r.events.do(t, "PSUBSCRIBE", "__keyevent@*", syncChannel)
 	r.events.read(t)
@@ -260,7 +260,11 @@ func newRemote(t *testing.T, server *redisserver.Server, proto int) *remote {
 	return r
 }
 
-func (r *remote) close() {
+func (r *remote) close(t *testing.T) {
+	t.Helper()
+	for _, undo := range slices.Backward(r.config) {
+		r.commands.do(t, undo...)
+	}
 	for _, c := range []*rawConn{r.commands, r.events, r.replica} {
 		c.conn.Close()
 	}
@@ -269,6 +273,11 @@ func (r *remote) close() {
 func (r *remote) run(t *testing.T, args [][]byte, multi bool) outcome {
 	t.Helper()
 	var o outcome
+	if strings.EqualFold(string(args[0]), "config") {
+		name := string(args[2])
+		before := splitReply(r.commands.do(t, "CONFIG", "GET", name))
+		r.config = append(r.config, []string{"CONFIG", "SET", name, bulkOf(before[1])})
+	}
 	if multi {
 		r.commands.do(t, "MULTI")
 		r.commands.send(t, args)
