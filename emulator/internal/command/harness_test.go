@@ -69,7 +69,7 @@ func diffOn(t *testing.T, server *redisserver.Server, script string) {
 				}
 			}
 		}
-		real.close(t)
+		real.close()
 	}
 }
 
@@ -238,6 +238,7 @@ func (l *local) configure(name, value string) {
 // remote runs commands on a real server, and listens to its events and its
 // replication stream.
 type remote struct {
+	t                         *testing.T
 	commands, events, replica *rawConn
 	dirty                     int64
 	synced                    int
@@ -248,7 +249,7 @@ const syncChannel = "harness:sync"
 
 func newRemote(t *testing.T, server *redisserver.Server, proto int) *remote {
 	t.Helper()
-	r := &remote{commands: dialRaw(t, server), events: dialRaw(t, server), replica: dialRaw(t, server)}
+	r := &remote{t: t, commands: dialRaw(t, server), events: dialRaw(t, server), replica: dialRaw(t, server)}
 	r.commands.do(t, "FLUSHALL")
 	r.commands.do(t, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
 	r.commands.do(t, "HELLO", strconv.Itoa(proto))
@@ -260,10 +261,9 @@ func newRemote(t *testing.T, server *redisserver.Server, proto int) *remote {
 	return r
 }
 
-func (r *remote) close(t *testing.T) {
-	t.Helper()
+func (r *remote) close() {
 	for _, undo := range slices.Backward(r.config) {
-		r.commands.do(t, undo...)
+		r.commands.do(r.t, undo...)
 	}
 	for _, c := range []*rawConn{r.commands, r.events, r.replica} {
 		c.conn.Close()
