@@ -1,0 +1,248 @@
+package lua
+
+import (
+	"sync/atomic"
+
+	"github.com/fakecluster/fakecluster/lua/internal/lib"
+	"github.com/fakecluster/fakecluster/lua/internal/vm"
+)
+
+// Limits bound what the scripts of a Runtime may hold; zero fields take
+// defaults.
+type Limits struct {
+	// Memory is how many bytes the values of a Runtime may take at once.
+	Memory int
+	// StringSize is the longest string, in bytes.
+	StringSize int
+}
+
+// Options configure a Runtime.
+type Options struct {
+	// RedisVersion decides what the libraries have: "7.0.15", "7.2.6", "7.4.1".
+	RedisVersion string
+	Limits       Limits
+}
+
+// Runtime runs the scripts and functions of one node. Interrupt aside, it is
+// not safe for concurrent use. A new Runtime is cheap: its Lua states are made
+// when first used.
+type Runtime struct {
+	options   Options
+	scripts   *state // EVAL
+	functions *state // FUNCTION LOAD and FCALL
+	running   atomic.Pointer[vm.Global]
+}
+
+// RunOptions are what a run needs to know beyond its arguments.
+type RunOptions struct{}
+
+// New makes a Runtime.
+func New(options Options) *Runtime {
+	if options.RedisVersion == "" {
+		options.RedisVersion = "7.2.6"
+	}
+	return &Runtime{options: options}
+}
+
+// Close ends a running script and drops all state.
+func (r *Runtime) Close() { r.scripts, r.functions = nil, nil }
+
+// Interrupt ends the script or function that runs, if any: its reply becomes
+// an error with reason's text. It may be called from any goroutine.
+func (r *Runtime) Interrupt(reason error) {
+	if g := r.running.Load(); g != nil {
+		g.Interrupt(reason)
+	}
+}
+
+// Memory returns how many bytes the Lua values of scripts and functions take.
+func (r *Runtime) Memory() (scripts, functions int) {
+	if r.scripts != nil {
+		scripts = r.scripts.g.Memory()
+	}
+	if r.functions != nil {
+		functions = r.functions.g.Memory()
+	}
+	return scripts, functions
+}
+
+// FlushScripts drops the state EVAL scripts share, as SCRIPT FLUSH does.
+func (r *Runtime) FlushScripts() { r.scripts = nil }
+
+// state is a Lua state with its sandbox.
+type state struct {
+	g       *vm.Global
+	version version
+	server  Server
+	resp    int
+	builder Builder
+	handler vm.Value
+	loading *loading
+}
+
+func (r *Runtime) newState() *state {
+	l := r.options.Limits
+	s := &state{
+		g:       vm.NewGlobal(vm.Limits{Memory: l.Memory, StringSize: l.StringSize}),
+		version: version{r.options.RedisVersion},
+		resp:    2,
+	}
+	lib.OpenBase(s.g)
+	lib.OpenTable(s.g)
+	lib.OpenString(s.g)
+	lib.OpenMath(s.g, lib.NewRandom())
+	lib.OpenCJSON(s.g)
+	lib.OpenStruct(s.g)
+	lib.OpenMsgPack(s.g)
+	lib.OpenBit(s.g)
+	if s.version.number() >= 0x070400 {
+		lib.OpenOS(s.g)
+	}
+	for _, name := range []string{"getfenv", "setfenv"} {
+		s.g.Globals.SetStr(name, vm.Value{})
+	}
+	s.handler = s.g.NewFunction(errorHandler)
+	return s
+}
+
+func (r *Runtime) scriptState() *state {
+	if r.scripts == nil {
+		s := r.newState()
+		redis := s.openRedis()
+		s.addEvalOnly(redis)
+		s.g.Globals.SetStr("redis", vm.TableValue(redis))
+		s.g.Globals.SetStr("__redis__err__handler", s.handler)
+		s.protect()
+		r.scripts = s
+	}
+	return r.scripts
+}
+
+// protect makes the globals read-only and reading an undefined one an error.
+func (s *state) protect() {
+	meta := s.g.NewTable(0, 0)
+	meta.SetStr("__index", s.g.NewFunction(undefinedGlobal))
+	s.g.Globals.SetMeta(meta)
+	freeze(s.g.Globals)
+	for _, m := range s.g.TypeMeta {
+		if m != nil {
+			freeze(m)
+		}
+	}
+}
+
+// freeze makes a table and all it reaches read-only.
+func freeze(t *vm.Table) {
+	if t.ReadOnly() {
+		return
+	}
+	t.SetReadOnly(true)
+	t.Each(func(_, v vm.Value) {
+		if child := v.Table(); child != nil {
+			freeze(child)
+		}
+	})
+	if m := t.Meta(); m != nil {
+		freeze(m)
+	}
+}
+
+func undefinedGlobal(t *vm.Thread) int {
+	name := "?"
+	if v := t.Arg(2); v.IsString() || v.IsNumber() {
+		name = cString(t.CheckString(2))
+	}
+	t.Fail("Script attempted to access nonexistent global variable '", name, "'")
+	return 0
+}
+
+// errorHandler turns whatever a script raised into an error table and notes
+// where: in the function that raised it, or its caller if that was Go.
+func errorHandler(t *vm.Thread) int {
+	v := t.Arg(1)
+	table := v.Table()
+	if table == nil {
+		g := t.Global()
+		table = g.NewTable(0, 1)
+		table.SetStr("err", g.NewString("ERR "+lib.ToString(t, v).Str()))
+	}
+	if source, line, ok := t.ErrorOrigin(); ok {
+		t.RawSet(table, vm.Str("source"), t.Global().NewString(source))
+		t.RawSet(table, vm.Str("line"), vm.Int(line))
+	}
+	t.Push(vm.TableValue(table))
+	return 1
+}
+
+// Run executes a script and writes its reply, an error included.
+func (r *Runtime) Run(s *Script, server Server, keys, argv [][]byte, _ RunOptions, reply Sink) {
+	st := r.scriptState()
+	g := st.g
+	g.Globals.SetStr("KEYS", vm.TableValue(stringArray(g, keys)))
+	g.Globals.SetStr("ARGV", vm.TableValue(stringArray(g, argv)))
+	g.Main.Push(g.NewClosure(s.proto, g.Globals))
+	r.run(st, 0, s.SHA, server, reply)
+}
+
+func stringArray(g *vm.Global, items [][]byte) *vm.Table {
+	t := g.NewTable(0, 0)
+	for i, b := range items {
+		t.SetInt(i+1, g.NewString(string(b)))
+	}
+	return t
+}
+
+// run calls the function below the last nargs values and writes the reply.
+func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Sink) {
+	st.server, st.resp = server, 2
+	st.g.ClearInterrupt()
+	r.running.Store(st.g)
+	defer func() {
+		r.running.Store(nil)
+		st.server = nil
+		if p := recover(); p != nil {
+			st.g.Reset()
+			i, ok := p.(*vm.Interruption)
+			if !ok {
+				panic(p)
+			}
+			reply.Error(i.Reason.Error())
+		}
+	}()
+	t := st.g.Main
+	if err := t.HandledPCall(nargs, 1, st.handler); err != nil {
+		reply.Error(errorText(err.Value, name))
+		return
+	}
+	out := replier{sink: reply, resp: st.resp}
+	out.write(t.Pop(), 0)
+}
+
+// errorText is the reply for an error nothing caught.
+func errorText(v vm.Value, name string) string {
+	table := v.Table()
+	if table == nil {
+		text := "execution failure"
+		if v.IsString() {
+			text = v.Str()
+		}
+		return oneLine("ERR Error running script " + name + ", " + text[:min(len(text), 100)])
+	}
+	e := table.GetStr("err")
+	text := "ERR execution failure"
+	if e.IsString() || e.IsNumber() {
+		text = cString(stringOf(e))
+	}
+	source, line := table.GetStr("source"), table.GetStr("line")
+	if (source.IsString() || source.IsNumber()) && (line.IsString() || line.IsNumber()) {
+		text += " script: " + name + ", on " + cString(stringOf(source)) + ":" + cString(stringOf(line)) + "."
+	}
+	return oneLine(text)
+}
+
+func stringOf(v vm.Value) string {
+	if v.IsNumber() {
+		return vm.FormatNumber(v.Float())
+	}
+	return v.Str()
+}
