@@ -53,3 +53,32 @@ func BenchmarkRouteServeMany(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkFailover(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		s := newSim(b, 3, 1, version.V7_0, 1)
+		s.Run(s.now)
+		b.StartTimer()
+		s.Kill(s.nodes[0].ID())
+		if !s.Settle(s.now) || !s.nodes[3].IsMaster() {
+			b.Fatal("the replica is not promoted")
+		}
+	}
+}
+
+func BenchmarkPartition(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		s := newSim(b, 3, 1, version.V7_0, 1)
+		s.Run(s.now)
+		b.StartTimer()
+		s.Partition([]string{s.nodes[0].ID()})
+		s.Settle(s.now)
+		if !s.nodes[3].IsMaster() {
+			b.Fatal("the replica is not promoted")
+		}
+	}
+}

@@ -28,7 +28,7 @@ type twin struct {
 
 func newTwin(t *testing.T) *twin {
 	t.Helper()
-	w := &twin{real: redisserver.StartCluster(t, 3, 1, "--repl-ping-replica-period", "1")}
+	w := &twin{real: redisserver.StartCluster(t, 3, 1, "--repl-ping-replica-period", "1", "--cluster-node-timeout", "3000")}
 	members := Layout(3, 1)
 	random := rand.New(rand.NewPCG(1, 1))
 	w.sim = &sim{now: time.Now().UnixMilli(), names: map[string]string{}}
