@@ -185,6 +185,16 @@ func (b *Builder) Double(f float64) {
 	}
 }
 
+// Decimal writes a number printed by the command as Double does.
+func (b *Builder) Decimal(digits string) {
+	if b.proto == 3 {
+		f, _ := strconv.ParseFloat(digits, 64)
+		b.put(vm.TableValue(b.field("double", vm.Num(f))))
+	} else {
+		b.BulkString(digits)
+	}
+}
+
 // Bool writes a boolean; 1 or 0 in RESP2.
 func (b *Builder) Bool(v bool) {
 	switch {

@@ -69,6 +69,9 @@ func (r *Runtime) Memory() (scripts, functions int) {
 // FlushScripts drops the state EVAL scripts share, as SCRIPT FLUSH does.
 func (r *Runtime) FlushScripts() { r.scripts = nil }
 
+// FlushFunctions drops the state libraries share, as FUNCTION FLUSH does.
+func (r *Runtime) FlushFunctions() { r.functions = nil }
+
 // state is a Lua state with its sandbox.
 type state struct {
 	g       *vm.Global

@@ -31,6 +31,8 @@ type Call struct {
 	ClusterEnabled bool
 	// DenyBlocking is set where a command must not wait: in MULTI and scripts.
 	DenyBlocking bool
+	// FromScript is set for the commands of a script.
+	FromScript bool
 	// Resumed is set when a client that had blocked is tried again because
 	// ReadyKey may satisfy it.
 	Resumed  bool

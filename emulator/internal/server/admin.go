@@ -10,7 +10,6 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
 	"github.com/fakecluster/fakecluster/emulator/internal/number"
-	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 )
 
 // serverCommands concern the node as a whole.
@@ -195,11 +194,7 @@ func (n *Node) usedMemory() int64 {
 
 // outOfMemory refuses commands that may grow the data beyond maxmemory.
 func (n *Node) outOfMemory(s *session, c *command.Call) string {
-	limit := n.set.maxMemory
-	if limit == 0 || !c.Spec.Has(command.DenyOOM) && !(c.Spec.Name == "exec" && s.tx.deniedWhenFull()) {
-		return ""
-	}
-	if n.usedMemory() <= limit {
+	if n.set.maxMemory == 0 || !c.Spec.Has(command.DenyOOM) && !(c.Spec.Name == "exec" && s.tx.deniedWhenFull()) || !n.full() {
 		return ""
 	}
 	return "OOM command not allowed when used memory > 'maxmemory'."
@@ -214,34 +209,19 @@ func (t *transaction) deniedWhenFull() bool {
 	return false
 }
 
-// wait answers with the number of replicas that have what this client wrote,
-// once there are enough or time is up.
-func wait(c *command.Call) {
-	s := c.Client.(*session)
-	n := s.node
-	if n.isReplica() {
-		c.Reply.Error("ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.")
-		return
-	}
-	wanted, ok := number.ParseInt(c.Args[1])
+// parseWait reads the arguments of WAIT.
+func parseWait(c *command.Call) (replicas int64, timeout time.Duration, ok bool) {
+	replicas, ok = number.ParseInt(c.Args[1])
 	if !ok {
 		c.Reply.Error(errNotInteger)
-		return
+		return 0, 0, false
 	}
 	timeout, msg := parseTimeoutMs(c.Args[2])
 	if msg != "" {
 		c.Reply.Error(msg)
-		return
+		return 0, 0, false
 	}
-	offset := n.writeOffset()
-	acked := n.replicasAt(offset)
-	if int64(acked) >= wanted || c.DenyBlocking {
-		c.Reply.Int(int64(acked))
-		return
-	}
-	s.parkFor(c, timeout,
-		func() bool { return int64(n.replicasAt(offset)) >= wanted },
-		func(reply resp.Sink) { reply.Int(int64(n.replicasAt(offset))) })
+	return replicas, timeout, true
 }
 
 func debugCommand(c *command.Call) {

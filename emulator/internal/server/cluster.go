@@ -51,8 +51,11 @@ func Form(servers []*Node, members []topology.Member, clock *Clock, apart bool) 
 	}
 	for _, n := range servers {
 		n.cluster = c
+	}
+	for _, n := range servers {
 		if master := n.topo.Master(); master != "" {
 			n.follow(master)
+			n.startEmpty()
 		}
 		c.network.Add(n.topo, (*guard)(n))
 	}

@@ -253,29 +253,3 @@ func clusterLinks(n *Node, c *command.Call) {
 		}
 	}
 }
-
-// role answers as a master or, on a replica, with its master.
-func role(c *command.Call) {
-	n := c.Client.(*session).node
-	if !n.isReplica() {
-		replicas := n.replicas()
-		c.Reply.Array(3)
-		c.Reply.BulkString("master")
-		c.Reply.Int(n.writeOffset())
-		c.Reply.Array(len(replicas))
-		for _, r := range replicas {
-			c.Reply.Array(3)
-			c.Reply.BulkString(r.host)
-			c.Reply.BulkString(fmt.Sprint(r.port))
-			c.Reply.BulkString(fmt.Sprint(r.offset))
-		}
-		return
-	}
-	host, port := n.masterAddr()
-	c.Reply.Array(5)
-	c.Reply.BulkString("slave")
-	c.Reply.BulkString(host)
-	c.Reply.Int(int64(port))
-	c.Reply.BulkString(n.masterLink())
-	c.Reply.Int(n.writeOffset())
-}

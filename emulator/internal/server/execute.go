@@ -6,6 +6,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
+	"github.com/fakecluster/fakecluster/lua"
 )
 
 // execute takes one request through the checks of Redis' processCommand, in
@@ -252,12 +253,17 @@ func outcomeOf(reply resp.Sink) *resp.Outcome {
 		return &sink.Outcome
 	case *resp.Discard:
 		return &sink.Outcome
+	case *lua.Builder:
+		return new(resp.Outcome) // the script decides what becomes of its errors
 	}
 	return new(resp.Outcome)
 }
 
 // permit is why a client may not run a command, "" if it may.
 func (n *Node) permit(*session, *command.Call) string { return "" }
+
+// permitInScript is permit for a command of a script.
+func (n *Node) permitInScript(*session, *command.Call) string { return "" }
 
 // busy refuses most commands while a script runs for too long.
 func (n *Node) busy(*command.Spec) string { return "" }

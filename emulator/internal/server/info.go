@@ -103,6 +103,9 @@ func (n *Node) info(wanted func(section string) bool) string {
 				fmt.Fprintf(&b, "errorstat_%s:count=%d\r\n", code, n.stats.errors[code])
 			}
 			continue
+		case "Replication":
+			n.writeReplication(&b)
+			continue
 		case "Keyspace":
 			n.writeKeyspace(&b)
 			continue
@@ -153,7 +156,6 @@ func (n *Node) infoValues() map[string]any {
 
 		"cluster_enabled": boolInt(n.clustered),
 	}
-	n.addReplicationInfo(values)
 	return values
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/config"
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/replication"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
@@ -73,6 +74,10 @@ type Node struct {
 	pubsub        pubsub
 	scripts       scripts
 	effects       effects
+	replog        *replication.Log
+	replica       replicaSide
+	offsetSeen    int64    // replication offset a replica has executed
+	masterClient  *session // in whose name a replica executes
 	expiry        expiryTimer
 
 	cluster *Cluster       // nil for a server on its own
@@ -116,6 +121,8 @@ func NewNode(o Options) (*Node, error) {
 	})
 	n.ks.SetNow(n.now.UnixMilli())
 	n.stats.init(n.table)
+	n.replog = replication.NewLog(randomHex(o.Rand, 20))
+	n.masterClient = &session{node: n, user: "default", authenticated: true}
 	n.scripts.init(n)
 	return n, n.configure(o)
 }
@@ -138,6 +145,7 @@ var families = []map[string]command.Handler{
 	transactionCommands,
 	pubsubCommands,
 	scriptingCommands,
+	functionCommands,
 	serverCommands,
 	clusterCommands,
 }
@@ -150,11 +158,15 @@ func randomHex(r *rand.Rand, bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// lock takes the node's lock and looks at the clock.
+// lock takes the node's lock, looks at the clock and, on a replica, executes
+// what has arrived from the master.
 func (n *Node) lock() {
 	n.mu.Lock()
 	n.now = n.clock.Now()
 	n.ks.SetNow(n.now.UnixMilli())
+	if n.replica.link != nil {
+		n.catchUp()
+	}
 }
 
 // unlock settles what has been done under the lock and releases it; then it

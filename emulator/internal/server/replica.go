@@ -1,23 +1,363 @@
 package server
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/replication"
+	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+)
+
+// replicaSide is what a node that is a replica knows of its master.
+type replicaSide struct {
+	master *Node
+	link   *replication.Link
+	reply  resp.Discard
+}
+
+// effects gathers what replicas must execute because of the command, the
+// transaction or the script that is running.
+type effects struct {
+	pending []replication.Effect
+}
+
+func (e *effects) add(db int, args [][]byte) {
+	copied := make([][]byte, len(args))
+	for i, arg := range args {
+		copied[i] = bytes.Clone(arg)
+	}
+	e.pending = append(e.pending, replication.Effect{DB: db, Args: copied})
+}
+
+// replicating reports whether anybody wants to know of effects.
+func (n *Node) replicating() bool { return n.replog.Active() && !n.isReplica() }
+
+// propagateAlways sends a command on though it changes no data, as PUBLISH
+// does for the subscribers at replicas.
+func (n *Node) propagateAlways(c *command.Call) {
+	if n.replicating() && !c.FromMaster {
+		n.effects.add(c.DB.ID(), c.Args)
+	}
+}
+
+// commitEffects hands the gathered effects to the replicas as one block.
+func (n *Node) commitEffects() {
+	if len(n.effects.pending) == 0 {
+		return
+	}
+	crowded := n.replog.Append(n.now.UnixMilli(), n.effects.pending)
+	clear(n.effects.pending)
+	n.effects.pending = n.effects.pending[:0]
+	if n.running != nil {
+		n.running.written = n.replog.Offset()
+	}
+	if crowded {
+		n.later(n.relieve)
+	}
+}
+
+// relieve makes replicas take what has piled up for them.
+func (n *Node) relieve() {
+	for _, r := range n.followers() {
+		r.lock()
+		r.unlock()
+	}
+}
+
 // isReplica reports whether the node serves a master's data.
 func (n *Node) isReplica() bool { return n.topo != nil && !n.topo.IsMaster() }
 
-func (n *Node) replicating() bool    { return false }
-func (n *Node) commitEffects()       { n.effects.pending = n.effects.pending[:0] }
-func (n *Node) enoughReplicas() bool { return true }
+// follow makes the node a replica of another, or a master when id is empty.
+// The data is copied when the node's lock has been released.
+func (n *Node) follow(id string) {
+	old := n.replica
+	if old.link != nil {
+		n.catchUp()
+		old.link.Detach()
+	}
+	n.replica = replicaSide{}
+	n.ks.KeepExpired = id != ""
+	if id == "" {
+		if old.link != nil {
+			n.replog.Promote(randomHex(n.rand, 20), old.master.replog.Identity(), n.offsetSeen)
+		}
+		return
+	}
+	master := n.cluster.byID(id)
+	if master == nil || master == n {
+		return // not a node of this process: there is nothing to copy
+	}
+	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli())}
+	n.later(n.synchronize)
+}
+
+// startEmpty declares a new replica equal to its new master: both are empty.
+func (n *Node) startEmpty() {
+	identity, offset := n.replica.link.Start()
+	n.replog.Adopt(identity, offset)
+	n.offsetSeen = offset
+}
+
+// synchronize copies the master's data if the replica needs it. It holds one
+// of the two locks at a time: what the master executes in between waits in the
+// link.
+func (n *Node) synchronize() {
+	n.mu.Lock()
+	link, master := n.replica.link, n.replica.master
+	n.mu.Unlock()
+	if link == nil || !link.NeedsSync() {
+		return
+	}
+	master.lock()
+	copied := master.ks.Snapshot()
+	identity, offset := link.Start()
+	master.unlock()
+
+	n.lock()
+	defer n.unlock()
+	if n.replica.link != link {
+		return // it was sent to another master meanwhile
+	}
+	n.ks.Restore(copied)
+	n.replog.Adopt(identity, offset)
+	n.offsetSeen = offset
+}
+
+// catchUp executes the effects that have arrived from the master. The node's
+// lock is held.
+func (n *Node) catchUp() {
+	r := &n.replica
+	for {
+		block, ok := r.link.Next(n.now.UnixMilli())
+		if !ok {
+			return
+		}
+		for _, effect := range block.Effects {
+			n.apply(effect)
+		}
+		n.offsetSeen = block.End
+	}
+}
+
+// apply executes one effect of the master's.
+func (n *Node) apply(effect replication.Effect) {
+	spec := n.table.Lookup(effect.Args)
+	if spec == nil || spec.Handler == nil {
+		n.log.Error("the master sent a command this replica does not know", "command", string(effect.Args[0]))
+		return
+	}
+	r := &n.replica
+	r.reply.ClearOutcome()
+	c := command.Call{
+		Args: effect.Args, Spec: spec, Table: n.table, Reply: &r.reply, DB: n.ks.DB(effect.DB),
+		Client: n.masterClient, ClusterEnabled: n.clustered, DenyBlocking: true, FromMaster: true,
+	}
+	spec.Handler(&c)
+	if r.reply.Errors > 0 {
+		n.log.Error("a command of the master failed at this replica", "command", string(effect.Args[0]), "error", r.reply.LastError)
+	}
+}
+
+// enoughReplicas is min-replicas-to-write's condition.
+func (n *Node) enoughReplicas() bool {
+	if n.set.minReplicas == 0 || n.set.minReplicasMaxLag == 0 || n.isReplica() {
+		return true
+	}
+	return n.replog.Good(n.set.minReplicasMaxLag.Milliseconds(), n.now.UnixMilli()) >= n.set.minReplicas
+}
+
+// followers are the nodes that replicate this one.
+func (n *Node) followers() []*Node {
+	if n.cluster == nil {
+		return nil
+	}
+	var nodes []*Node
+	for _, link := range n.replog.Links() {
+		if r := n.cluster.byID(link.Replica()); r != nil {
+			nodes = append(nodes, r)
+		}
+	}
+	return nodes
+}
 
 type replicaState struct {
 	host   string
 	port   int
 	offset int64
+	lag    time.Duration
 }
 
-func (n *Node) replicas() []replicaState            { return nil }
-func (n *Node) writeOffset() int64                  { return 0 }
-func (n *Node) replicasAt(offset int64) int         { return 0 }
-func (n *Node) masterAddr() (host string, port int) { return "", 0 }
-func (n *Node) masterLink() string                  { return "connected" }
-func (n *Node) addReplicationInfo(map[string]any)   {}
-func (n *Node) follow(master string)                {}
-func (n *Node) dataAge() int64                      { return 0 }
+// replicas describes the nodes that replicate this one, as far as it knows.
+func (n *Node) replicas() []replicaState {
+	var states []replicaState
+	if n.cluster == nil {
+		return nil
+	}
+	now := n.now.UnixMilli()
+	for _, link := range n.replog.Links() {
+		for _, k := range n.topo.View() {
+			if k.ID == link.Replica() {
+				states = append(states, replicaState{
+					host: k.Addr.Host, port: k.Addr.Port, offset: link.Received(now),
+					lag: time.Duration(link.Silence(now)) * time.Millisecond,
+				})
+			}
+		}
+	}
+	return states
+}
+
+// writeOffset is master_repl_offset: what a master has written, or a replica
+// has received.
+func (n *Node) writeOffset() int64 {
+	if n.replica.link != nil {
+		return n.replica.link.Received(n.now.UnixMilli())
+	}
+	return n.replog.Offset()
+}
+
+// dataAge is for how many milliseconds a replica has not heard its master.
+func (n *Node) dataAge() int64 {
+	if n.replica.link == nil {
+		return 0
+	}
+	return n.replica.link.Silence(n.now.UnixMilli())
+}
+
+// masterAddr is where the master of a replica is.
+func (n *Node) masterAddr() (host string, port int) {
+	id := n.topo.Master()
+	for _, k := range n.topo.View() {
+		if k.ID == id {
+			return k.Addr.Host, k.Addr.Port
+		}
+	}
+	return "", 0
+}
+
+// wait answers with the number of replicas that have what this client wrote,
+// once there are enough or time is up.
+func wait(c *command.Call) {
+	s := c.Client.(*session)
+	n := s.node
+	if n.isReplica() {
+		c.Reply.Error("ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.")
+		return
+	}
+	wanted, timeout, ok := parseWait(c)
+	if !ok {
+		return
+	}
+	offset := s.written
+	received := func() int { return n.replog.Received(offset, n.clock.Now().UnixMilli()) }
+	if count := received(); int64(count) >= wanted || c.DenyBlocking {
+		c.Reply.Int(int64(count))
+		return
+	}
+	n.replog.RequestAcks(n.now.UnixMilli())
+	n.wakeAtReceipt(offset)
+	s.parkFor(c, timeout,
+		func() bool {
+			if int64(received()) >= wanted {
+				return true
+			}
+			n.wakeAtReceipt(offset)
+			return false
+		},
+		func(reply resp.Sink) { reply.Int(int64(received())) })
+}
+
+// wakeAtReceipt looks at waiting clients again when the next replica will have
+// received offset.
+func (n *Node) wakeAtReceipt(offset int64) {
+	now := n.clock.Now()
+	if at, ok := n.replog.NextReceipt(offset, now.UnixMilli()); ok {
+		time.AfterFunc(time.UnixMilli(at).Sub(now), func() {
+			n.lock()
+			n.unlock()
+		})
+	}
+}
+
+// role answers as a master with its replicas, or as a replica with its master.
+func role(c *command.Call) {
+	n := c.Client.(*session).node
+	if !n.isReplica() {
+		replicas := n.replicas()
+		c.Reply.Array(3)
+		c.Reply.BulkString("master")
+		c.Reply.Int(n.writeOffset())
+		c.Reply.Array(len(replicas))
+		for _, r := range replicas {
+			c.Reply.Array(3)
+			c.Reply.BulkString(r.host)
+			c.Reply.BulkString(fmt.Sprint(r.port))
+			c.Reply.BulkString(fmt.Sprint(r.offset))
+		}
+		return
+	}
+	host, port := n.masterAddr()
+	c.Reply.Array(5)
+	c.Reply.BulkString("slave")
+	c.Reply.BulkString(host)
+	c.Reply.Int(int64(port))
+	c.Reply.BulkString(n.linkState())
+	c.Reply.Int(n.writeOffset())
+}
+
+// linkState is the state of a replica's link as ROLE names it.
+func (n *Node) linkState() string {
+	switch {
+	case n.replica.link == nil || n.replica.link.Broken():
+		return "connect"
+	case n.replica.link.NeedsSync():
+		return "sync"
+	}
+	return "connected"
+}
+
+// writeReplication prints INFO's section on replication.
+func (n *Node) writeReplication(b *strings.Builder) {
+	field := func(name string, value any) { fmt.Fprintf(b, "%s:%v\r\n", name, value) }
+	if n.isReplica() {
+		host, port := n.masterAddr()
+		up := "down"
+		if n.linkState() == "connected" {
+			up = "up"
+		}
+		field("role", "slave")
+		field("master_host", host)
+		field("master_port", port)
+		field("master_link_status", up)
+		field("master_last_io_seconds_ago", n.dataAge()/1000)
+		field("master_sync_in_progress", boolInt(n.linkState() == "sync"))
+		field("slave_read_repl_offset", n.writeOffset())
+		field("slave_repl_offset", n.writeOffset())
+		field("slave_priority", n.config.String("replica-priority"))
+		field("slave_read_only", boolInt(n.set.readOnly))
+		field("replica_announced", 1)
+	} else {
+		field("role", "master")
+	}
+	replicas := n.replicas()
+	field("connected_slaves", len(replicas))
+	if n.set.minReplicas > 0 && n.set.minReplicasMaxLag > 0 {
+		field("min_slaves_good_slaves", n.replog.Good(n.set.minReplicasMaxLag.Milliseconds(), n.now.UnixMilli()))
+	}
+	for i, r := range replicas {
+		field(fmt.Sprint("slave", i), fmt.Sprintf("ip=%s,port=%d,state=online,offset=%d,lag=%d", r.host, r.port, r.offset, int(r.lag.Seconds())))
+	}
+	identity, offset := n.replog.Identity(), n.writeOffset()
+	field("master_failover_state", "no-failover")
+	field("master_replid", identity.ID)
+	field("master_replid2", identity.Previous)
+	field("master_repl_offset", offset)
+	field("second_repl_offset", identity.SecondOffset)
+	field("repl_backlog_active", boolInt(offset > 0))
+	field("repl_backlog_size", n.config.Int("repl-backlog-size"))
+	field("repl_backlog_first_byte_offset", min(offset, 1))
+	field("repl_backlog_histlen", offset)
+}

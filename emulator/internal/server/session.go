@@ -46,6 +46,7 @@ type session struct {
 	db       int
 	asking   bool
 	readOnly bool
+	written  int64 // replication offset behind what the client wrote last
 	noTouch  bool
 	noEvict  bool
 	replies  replyMode

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/config"
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
@@ -14,6 +15,9 @@ type settings struct {
 	maxMemory int64
 	notify    keyspace.Class
 	readOnly  bool // replica-read-only
+
+	minReplicas       int // min-replicas-to-write
+	minReplicasMaxLag time.Duration
 }
 
 // configure makes the configuration of a new node and keeps what depends on it
@@ -48,6 +52,8 @@ func (n *Node) applyConfig() {
 	n.set = settings{
 		password: c.String("requirepass"), maxMemory: c.Int("maxmemory"),
 		notify: keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		minReplicas:       int(c.Int("min-replicas-to-write")),
+		minReplicasMaxLag: time.Duration(c.Int("min-replicas-max-lag")) * time.Second,
 	}
 	if n.ks == nil {
 		return

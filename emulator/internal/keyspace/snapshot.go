@@ -1,0 +1,41 @@
+package keyspace
+
+// Snapshot is a copy of a keyspace's data that shares nothing with it.
+type Snapshot struct {
+	dbs [][]snapshotEntry
+}
+
+type snapshotEntry struct {
+	key      string
+	value    Value
+	expireAt int64
+}
+
+// Snapshot copies all data, keys that have expired but are still there too: it
+// is for a replica, which waits for its master to say that they are gone.
+func (ks *Keyspace) Snapshot() *Snapshot {
+	s := &Snapshot{dbs: make([][]snapshotEntry, len(ks.dbs))}
+	for i, db := range ks.dbs {
+		for k := range db.entries.All() {
+			s.dbs[i] = append(s.dbs[i], snapshotEntry{k.key, k.Value.value.Clone(), k.Value.expireAt})
+		}
+	}
+	return s
+}
+
+// Restore replaces all data by a snapshot's, which must not be used again.
+func (ks *Keyspace) Restore(s *Snapshot) {
+	for i, db := range ks.dbs {
+		db.Clear()
+		if i >= len(s.dbs) {
+			continue
+		}
+		for _, e := range s.dbs[i] {
+			key := []byte(e.key)
+			db.Add(key, e.value)
+			if e.expireAt != 0 {
+				db.expiries.set(db.entries.Find(key), e.expireAt)
+			}
+		}
+	}
+}
