@@ -1,0 +1,105 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// drainListeners collects what subscribed and tracking connections received
+// since the last look and compares it.
+func (x *Runner) drainListeners(i int, step Step) *Difference {
+	for _, p := range x.sortedPairs() {
+		if !p.listening || p.blocked != nil || p.inMulti {
+			continue
+		}
+		a, b := x.drain(p)
+		if what := x.samePushes(p, a, b); what != "" {
+			return &Difference{Index: i, Step: step, A: a, B: b, What: what}
+		}
+	}
+	return nil
+}
+
+// drain reads what waits on a listening pair, up to a fence.
+func (x *Runner) drain(p *pair) (a, b []Reply) {
+	x.sent++
+	fence := fenceText + strconv.Itoa(x.sent)
+	x.queueBoth(p, []string{"PING", fence})
+	x.flushBoth(p)
+	read := func(c *client) []Reply {
+		replies := readReplies(c, fence)
+		if replies[0].Kind == kindMissing && replies[0].Text == "" && !c.closed {
+			return nil // nothing before the fence
+		}
+		return replies
+	}
+	return read(p.a), read(p.b)
+}
+
+func (x *Runner) samePushes(p *pair, a, b []Reply) string {
+	what := fmt.Sprintf("messages on connection %d to node %d", p.conn, p.node)
+	if len(a) != len(b) {
+		return what
+	}
+	for i := range a {
+		if !a[i].equal(b[i]) && !x.a.named(a[i]).equal(x.b.named(b[i])) {
+			return what
+		}
+	}
+	return ""
+}
+
+// awaitPushes waits until Count messages arrived, whatever their order: they
+// come from several nodes.
+func (x *Runner) awaitPushes(i int, step Step, p *pair) (*Difference, error) {
+	read := func(c *client) []Reply {
+		var got []Reply
+		deadline := time.Now().Add(replyDeadline)
+		for len(got) < step.Count && time.Now().Before(deadline) && c.ready(time.Until(deadline)) {
+			got = append(got, c.read())
+		}
+		return got
+	}
+	a, b := read(p.a), read(p.b)
+	sortReplies(a)
+	sortReplies(b)
+	if what := x.samePushes(p, a, b); what != "" {
+		return &Difference{Index: i, Step: step, A: a, B: b, What: what}, nil
+	}
+	if len(a) < step.Count {
+		return nil, fmt.Errorf("step %q: only %d messages came on either side", step, len(a))
+	}
+	return nil, nil
+}
+
+// silence is how long a server that has got raw bytes must say nothing to be
+// believed done.
+const silence = 50 * time.Millisecond
+
+// raw sends bytes as they are and compares everything that comes back.
+func (x *Runner) raw(i int, step Step, p *pair) (*Difference, error) {
+	for _, c := range []*client{p.a, p.b} {
+		c.out = append(c.out, step.Args[0]...)
+		c.flush()
+	}
+	read := func(c *client) []Reply {
+		var got []Reply
+		for c.ready(silence) {
+			r := c.read()
+			got = append(got, r)
+			if r.Kind == kindClosed || r.Kind == kindMissing {
+				break
+			}
+		}
+		return got
+	}
+	a, b := read(p.a), read(p.b)
+	if what := x.samePushes(p, a, b); what != "" {
+		return &Difference{Index: i, Step: step, A: a, B: b, What: "everything that came back"}, nil
+	}
+	if p.a.closed {
+		x.drop(p)
+	}
+	return nil, nil
+}
