@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -140,8 +141,17 @@ func geodist(c *Call) {
 	c.replyDistance(geoDistance(from, to) / unit)
 }
 
-// replyDistance prints a distance with the four decimals it is good for.
-func (c *Call) replyDistance(distance float64) { c.Reply.BulkString(formatFixed(distance, 4)) }
+// replyDistance prints a distance with the four decimals it is good for. Since
+// 7.2 Redis scales it first and rounds the product, which can end differently.
+func (c *Call) replyDistance(distance float64) {
+	if c.Version().AtLeast(7, 2) {
+		const scale = 10000
+		n := int64(math.RoundToEven(distance * scale))
+		c.Reply.BulkString(fmt.Sprintf("%d.%04d", n/scale, n%scale))
+		return
+	}
+	c.Reply.BulkString(formatFixed(distance, 4))
+}
 
 func geohash(c *Call) {
 	zset, ok := c.readZSet(c.Args[1])

@@ -51,6 +51,7 @@ type Limits struct {
 	StreamNodeMaxEntries   int
 	HLLSparseMaxBytes      int
 	MaxStringBytes         int64 // proto-max-bulk-len
+	DumpUncompressed       bool  // rdbcompression no
 }
 
 // DefaultLimits are the limits of a Redis of version v without configuration.

@@ -4,7 +4,7 @@ package topology
 // message is under way, no way between nodes is disturbed, all running nodes
 // agree with each other, and those that do not run are known as failed.
 func (w *Network) converged() bool {
-	if len(w.queue) > 0 || len(w.ways) > 0 || w.general != (Condition{}) {
+	if len(w.queue) > 0 || len(w.held) > 0 || !w.undisturbed() {
 		return false
 	}
 	for _, m := range w.members {
@@ -22,6 +22,9 @@ func (w *Network) converged() bool {
 	}
 	return true
 }
+
+// undisturbed reports whether all ways are free and fast.
+func (w *Network) undisturbed() bool { return len(w.ways) == 0 && w.general == (Condition{}) }
 
 // agrees reports whether what n believes of every node it knows is what that
 // node believes of itself.
@@ -85,6 +88,17 @@ func (n *Node) busy() bool {
 	}
 	for p := range n.others {
 		if p.has(flagHandshake | flagPFail) {
+			return true
+		}
+	}
+	return n.waits()
+}
+
+// waits reports whether the node will do something by itself once time has
+// passed, however long nothing changed.
+func (n *Node) waits() bool {
+	for id := range n.blacklist {
+		if n.blacklisted(id) {
 			return true
 		}
 	}

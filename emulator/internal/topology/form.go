@@ -14,6 +14,8 @@ type Member struct {
 	// ReplicaOf is the position of a replica's master among the members, and
 	// -1 for a master.
 	ReplicaOf int
+	// Epoch is the config epoch; 0 takes the member's position, from 1 on.
+	Epoch uint64
 }
 
 // Layout says who of count members is what in the cluster "redis-cli --cluster
@@ -46,6 +48,9 @@ func Form(members []Member, now int64) ([]*Node, error) {
 		m := &members[i]
 		if m.ID == "" {
 			m.ID = NewID(members[0].Rand)
+		}
+		if m.Epoch == 0 {
+			m.Epoch = uint64(i + 1)
 		}
 		if m.ReplicaOf >= 0 && (m.ReplicaOf >= len(members) || members[m.ReplicaOf].ReplicaOf >= 0) {
 			return nil, fmt.Errorf("member %d cannot be a replica of member %d, which is not a master", i, m.ReplicaOf)
@@ -93,12 +98,16 @@ func shardIDs(members []Member) []string {
 	return ids
 }
 
+// firstOffset is the replication offset of a replica that received nothing but
+// its master's first PING. One without any would not be listed.
+const firstOffset = 14
+
 // viewOf builds member i with its picture of all members.
 func viewOf(members []Member, sets []slots.Set, shards []string, i int, now int64) *Node {
 	c := members[i].Config
 	n := &Node{
 		Settings: c.Settings, version: c.Version, host: c.Host, rand: c.Rand, now: now,
-		ownersShared: true, currentEpoch: uint64(len(members)), firstUpdate: now - writableDelay,
+		ownersShared: true, firstUpdate: now - writableDelay,
 	}
 	block := make([]peer, len(members))
 	n.peers = make([]*peer, len(members)+1)
@@ -106,10 +115,11 @@ func viewOf(members []Member, sets []slots.Set, shards []string, i int, now int6
 		p := &block[j]
 		*p = peer{
 			id: members[j].ID, index: uint16(j + 1), addr: members[j].Addr, shard: shards[j],
-			flags: flagMaster, epoch: uint64(j + 1),
+			flags: flagMaster, epoch: members[j].Epoch,
 			created: now, pongReceived: now, dataReceived: now, link: now, inbound: now,
 		}
 		n.peers[j+1] = p
+		n.currentEpoch = max(n.currentEpoch, p.epoch)
 		if len(members[j].Slots) > 0 {
 			p.slots, p.slotsShared, p.numSlots = &sets[j], true, sets[j].Len()
 		}
@@ -120,7 +130,7 @@ func viewOf(members []Member, sets []slots.Set, shards []string, i int, now int6
 			p.flags, p.master = flagReplica, master
 			// Replicas announce their master's config epoch.
 			p.epoch = master.epoch
-			p.replOffset = 1
+			p.replOffset, master.replOffset = firstOffset, firstOffset
 			master.replicas = append(master.replicas, p)
 			master.flags |= flagMigrateTo
 		}

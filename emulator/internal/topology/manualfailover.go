@@ -26,7 +26,7 @@ func (n *Node) Failover(mode string, now int64) error {
 	if mode != "" && !force {
 		return errSyntax
 	}
-	n.now = max(n.now, now)
+	n.setClock(now)
 	master := n.self.master
 	switch {
 	case n.self.isMaster():

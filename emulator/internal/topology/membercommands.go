@@ -16,7 +16,7 @@ const blacklistTTL = 60_000 // ms
 // Meet is CLUSTER MEET: the node starts a handshake with the one at that
 // address. busPort may be nil.
 func (n *Node) Meet(host string, port, busPort []byte, now int64) error {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	p, ok := parseInt(port)
 	if !ok {
 		return errorf("Invalid TCP base port specified: %s", port)
@@ -49,7 +49,7 @@ func (n *Node) startHandshake(addr Addr, f flags) {
 
 // Forget is CLUSTER FORGET.
 func (n *Node) Forget(id string, now int64) error {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	p := n.lookup(id)
 	switch {
 	case p == nil:
@@ -86,7 +86,7 @@ func (n *Node) blacklisted(id string) bool {
 
 // Replicate is CLUSTER REPLICATE.
 func (n *Node) Replicate(id string, now int64) error {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	p := n.lookup(id)
 	switch {
 	case p == nil:
@@ -135,7 +135,7 @@ func (n *Node) Reset(mode string, now int64) error {
 	if n.self.isMaster() && n.host.Keys() > 0 {
 		return errorf("CLUSTER RESET can't be called with master nodes containing keys")
 	}
-	n.now = max(n.now, now)
+	n.setClock(now)
 	if n.self.isReplica() {
 		n.becomeMaster(n.self)
 		n.host.Follow("")
@@ -172,7 +172,7 @@ func (n *Node) SetConfigEpoch(arg []byte, now int64) error {
 	case n.self.epoch != 0:
 		return errorf("Node config epoch is already non-zero")
 	}
-	n.now = max(n.now, now)
+	n.setClock(now)
 	n.self.epoch = uint64(epoch)
 	n.currentEpoch = max(n.currentEpoch, n.self.epoch)
 	n.changes++
@@ -183,14 +183,14 @@ func (n *Node) SetConfigEpoch(arg []byte, now int64) error {
 // BumpEpoch is CLUSTER BUMPEPOCH. bumped says whether the epoch is new; Redis
 // replies "BUMPED 7" or "STILL 7".
 func (n *Node) BumpEpoch(now int64) (bumped bool, epoch uint64) {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	bumped = n.bumpEpoch()
 	return bumped, n.self.epoch
 }
 
 // CountFailureReports is CLUSTER COUNT-FAILURE-REPORTS.
 func (n *Node) CountFailureReports(id string, now int64) (int, error) {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	p := n.lookup(id)
 	if p == nil {
 		return 0, errorf("Unknown node %s", id)

@@ -7,12 +7,22 @@ import (
 	"sync"
 )
 
-// Condition is the state of the way from one node to another.
+// Condition is the state of the way from one node to another. As links are TCP
+// connections, messages are never lost on a living link, only late.
 type Condition struct {
-	Cut   bool    // nothing arrives
+	// Cut keeps everything from arriving until it ends. While a way is cut, no
+	// new link can be opened in the other direction either.
+	Cut   bool
 	Delay int64   // ms until a message arrives
-	Loss  float64 // probability that a message does not arrive, 0 to 1
+	Loss  float64 // probability, below 1, that it must be sent once more
 }
+
+// A loss is noticed after retransmit at first, and after twice as long every
+// further time.
+const (
+	retransmit    = 200  // ms
+	maxRetransmit = 6400 // ms
+)
 
 // Network carries messages between the nodes of one process and lets their
 // time pass. By default everything arrives at once and time costs nothing:
@@ -28,14 +38,31 @@ type Network struct {
 	queue   queue
 	sent    uint64
 	rand    *rand.Rand
-	general Condition
-	ways    map[way]Condition
-	quiet   bool
-	// Trace, when set, sees every message and whether it arrives.
-	Trace func(m *Message, to string, arrives bool)
+	// quiet is set while nothing can happen but heartbeats, which are left out
+	// then. seen and changedAt tell when the nodes' views last changed.
+	quiet     bool
+	seen      int
+	changedAt int64
+	general   Condition
+	ways      map[way]state
+	last      map[way]int64 // when the last message on a way arrives
+	held      []heldMessage
+	// Trace, when set, sees every message when it is sent, and again as late
+	// while it waits for a cut to end.
+	Trace func(m *Message, to string, late bool)
 }
 
 type way struct{ from, to *member }
+
+type state struct {
+	Condition
+	since int64 // when it was cut
+}
+
+type heldMessage struct {
+	from, to *member
+	message  Message
+}
 
 type member struct {
 	node   *Node
@@ -50,7 +77,7 @@ func (m *member) running() bool { return !m.dead && !m.paused }
 
 // NewNetwork returns a network without nodes.
 func NewNetwork(r *rand.Rand, now int64) *Network {
-	return &Network{now: now, ticked: now, rand: r, ways: map[way]Condition{}}
+	return &Network{now: now, ticked: now, changedAt: now, rand: r, ways: map[way]state{}, last: map[way]int64{}}
 }
 
 // Add connects a node. guard, which may be nil, is held while the network makes
@@ -60,10 +87,10 @@ func (w *Network) Add(n *Node, guard sync.Locker) {
 		guard = noGuard{}
 	}
 	guard.Lock()
-	n.dial = w.listens
+	n.dial, n.ahead = w.listens, w.ahead
 	w.members = append(w.members, &member{node: n, guard: guard, bus: n.Addr().bus()})
 	guard.Unlock()
-	w.quiet = false
+	w.wake()
 }
 
 type noGuard struct{}
@@ -103,25 +130,69 @@ func (w *Network) with(m *member, work func(*Node)) {
 func (w *Network) post(from *member, m Message) {
 	to := w.at(m.To)
 	if to == nil || to.dead {
-		if w.Trace != nil {
-			w.Trace(&m, "", false)
-		}
 		from.guard.Lock()
 		from.node.Disconnected(m.To, w.now)
 		from.guard.Unlock()
 		return
 	}
-	c := w.condition(from, to)
-	if from == to {
-		c = Condition{}
-	}
-	arrives := !c.Cut && (c.Loss == 0 || w.rand.Float64() >= c.Loss)
+	late := w.blocked(from, to, &m)
 	if w.Trace != nil {
-		w.Trace(&m, to.node.ID(), arrives)
+		w.Trace(&m, to.node.ID(), late)
 	}
-	if arrives {
-		w.sent++
-		heap.Push(&w.queue, envelope{at: w.now + c.Delay, order: w.sent, to: to, message: m})
+	if late {
+		w.hold(from, to, m)
+		return
+	}
+	w.carry(from, to, m)
+}
+
+// carry queues a message whose way is free.
+func (w *Network) carry(from, to *member, m Message) {
+	c := w.state(from, to)
+	at := w.now + c.Delay
+	for again := int64(retransmit); again < maxRetransmit && c.Loss > 0 && w.rand.Float64() < c.Loss; again *= 2 {
+		at += again
+	}
+	if c.Condition != (Condition{}) || len(w.queue) > 0 {
+		// A connection keeps the order.
+		at = max(at, w.last[way{from, to}])
+		w.last[way{from, to}] = at
+	}
+	w.sent++
+	heap.Push(&w.queue, envelope{at: at, order: w.sent, to: to, message: m})
+}
+
+// blocked reports whether m must wait for a cut to end.
+func (w *Network) blocked(from, to *member, m *Message) bool {
+	if w.state(from, to).Cut {
+		return true
+	}
+	back := w.state(to, from)
+	return m.Opened && back.Cut && m.LinkTime >= back.since
+}
+
+// hold keeps a message until its way is free. What waits on an older link from
+// the same node is lost with that link.
+func (w *Network) hold(from, to *member, m Message) {
+	w.held = slices.DeleteFunc(w.held, func(h heldMessage) bool {
+		return m.Opened && h.from == from && h.message.Opened && h.message.Link == m.Link && h.message.LinkTime < m.LinkTime
+	})
+	w.held = append(w.held, heldMessage{from, to, m})
+}
+
+// release sends on what is no longer blocked, after conditions changed.
+func (w *Network) release() {
+	w.wake()
+	held := w.held
+	w.held = nil
+	for _, h := range held {
+		switch {
+		case h.from.dead || h.to.dead:
+		case w.blocked(h.from, h.to, &h.message):
+			w.held = append(w.held, h)
+		default:
+			w.carry(h.from, h.to, h.message)
+		}
 	}
 }
 
@@ -139,11 +210,14 @@ func (w *Network) listens(addr BusAddr) bool {
 	return m != nil && !m.dead
 }
 
-func (w *Network) condition(from, to *member) Condition {
-	if c, found := w.ways[way{from, to}]; found {
-		return c
+func (w *Network) state(from, to *member) state {
+	if from == to {
+		return state{}
 	}
-	return w.general
+	if s, found := w.ways[way{from, to}]; found {
+		return s
+	}
+	return state{Condition: w.general}
 }
 
 // collect takes the messages that commands left in the nodes.
@@ -171,15 +245,45 @@ func (w *Network) deliver() {
 
 // Run brings the network to a time: nodes tick and messages arrive as they
 // would have until then. Call it when time has passed, and after commands that
-// concern the cluster, so that what they say is heard.
+// concern the cluster: unless ways are disturbed, all nodes then know at once
+// what heartbeats would have told them a little later.
 func (w *Network) Run(now int64) {
 	target := max(w.now, now+w.ahead)
 	w.collect()
 	w.deliver()
-	if !w.quiet && w.converged() {
+	if w.look() {
+		w.wake()
+		if w.undisturbed() {
+			w.exchange()
+		}
+	}
+	w.rest()
+	w.pass(target)
+}
+
+// look reports whether a view changed since the last look.
+func (w *Network) look() bool {
+	changes := 0
+	for _, m := range w.members {
+		m.guard.Lock()
+		changes += m.node.changes
+		m.guard.Unlock()
+	}
+	if changes == w.seen {
+		return false
+	}
+	w.seen, w.changedAt = changes, w.now
+	return true
+}
+
+// wake makes time count again.
+func (w *Network) wake() { w.quiet, w.changedAt = false, w.now }
+
+// rest makes the network quiet when there is nothing to be done.
+func (w *Network) rest() {
+	if !w.quiet && (w.converged() || w.stuck()) {
 		w.quiet = true
 	}
-	w.pass(target)
 }
 
 // pass lets network time go on until target.
@@ -212,9 +316,8 @@ func (w *Network) tick() {
 			w.deliver()
 		}
 	}
-	if w.converged() {
-		w.quiet = true
-	}
+	w.look()
+	w.rest()
 }
 
 // Next returns when Run has something to do without anybody calling a command
@@ -230,75 +333,70 @@ func (w *Network) Next() (at int64, ok bool) {
 	return at - w.ahead, true
 }
 
-// Exchange makes all nodes exchange heartbeats until they learn nothing new.
-// No time passes.
+// Exchange makes all nodes exchange heartbeats until they learn nothing new,
+// so that the times and replication offsets they tell of each other are those
+// of now. No time passes.
 func (w *Network) Exchange(now int64) {
 	w.Run(now)
 	w.exchange()
-	if w.converged() {
-		w.quiet = true
-	}
+	w.rest()
 }
 
 func (w *Network) exchange() {
 	for range 2 + len(w.members) {
-		before := w.changes()
 		for _, m := range w.members {
 			if m.running() {
 				w.with(m, func(n *Node) { n.PingAll(w.now) })
 				w.deliver()
 			}
 		}
-		if w.changes() == before {
+		if !w.look() {
 			return
 		}
 	}
 }
 
-// changes sums up the changes of all views.
-func (w *Network) changes() int {
-	sum := 0
-	for _, m := range w.members {
-		m.guard.Lock()
-		sum += m.node.changes
-		m.guard.Unlock()
-	}
-	return sum
-}
-
 // Settle lets network time run ahead of the caller's clock until nothing
 // changes any more: failures are noticed, elections held, claims spread. It
-// returns whether all nodes that can reach each other agree.
+// returns whether all running nodes agree then; they cannot while a way is
+// cut.
 func (w *Network) Settle(now int64) bool {
 	w.Run(now)
 	w.exchange()
-	if w.converged() {
-		w.quiet = true
-		return true
-	}
-	w.quiet = false
-	start, before := w.now, w.changes()
-	lastChange := start
-	for !w.quiet && w.now-start < settleLimit*w.longestTimeout() {
+	w.wake()
+	w.rest()
+	for limit := w.now + settleLimit*w.longestTimeout(); !w.quiet && w.now < limit; {
 		w.ahead += TickPeriod
 		w.pass(w.ticked + TickPeriod)
-		if changes := w.changes(); changes != before {
-			before, lastChange = changes, w.now
-		}
-		if w.now-lastChange > settleWindow*w.longestTimeout() {
-			break
-		}
 	}
-	return w.quiet
+	return w.converged()
 }
 
 const (
-	// settleWindow is how many node timeouts without a change mean that there
-	// will be none: elections are tried again after four.
-	settleWindow = 5
+	// stuckAfter is how many node timeouts, and milliseconds more, without a
+	// change mean that there will be none: elections are tried again after four
+	// timeouts, and no other wait is longer than stuckMore.
+	stuckAfter = 5
+	stuckMore  = 10_000
 	// settleLimit is how many node timeouts Settle waits at most.
 	settleLimit = 40
 )
+
+// stuck reports whether time alone will change nothing any more.
+func (w *Network) stuck() bool {
+	if len(w.queue) > 0 || w.now-w.changedAt <= stuckAfter*w.longestTimeout()+stuckMore {
+		return false
+	}
+	for _, m := range w.members {
+		m.guard.Lock()
+		waits := m.running() && m.node.waits()
+		m.guard.Unlock()
+		if waits {
+			return false
+		}
+	}
+	return true
+}
 
 func (w *Network) longestTimeout() int64 {
 	longest := int64(minHandshakeTimeout)
@@ -317,7 +415,8 @@ func (w *Network) Kill(id string) {
 		return
 	}
 	m.dead, m.kept = true, nil
-	w.quiet = false
+	w.held = slices.DeleteFunc(w.held, func(h heldMessage) bool { return h.from == m || h.to == m })
+	w.wake()
 	for _, other := range w.members {
 		if other != m && !other.dead {
 			w.with(other, func(n *Node) { n.Disconnected(m.bus, w.now) })
@@ -329,7 +428,7 @@ func (w *Network) Kill(id string) {
 func (w *Network) Start(id string) {
 	if m := w.member(id); m != nil && m.dead {
 		m.dead = false
-		w.quiet = false
+		w.wake()
 		w.with(m, func(n *Node) { n.Restarted(w.now) })
 	}
 }
@@ -338,7 +437,7 @@ func (w *Network) Start(id string) {
 func (w *Network) Pause(id string) {
 	if m := w.member(id); m != nil && !m.dead {
 		m.paused = true
-		w.quiet = false
+		w.wake()
 	}
 }
 
@@ -349,7 +448,7 @@ func (w *Network) Resume(id string) {
 		return
 	}
 	m.paused = false
-	w.quiet = false
+	w.wake()
 	kept := m.kept
 	m.kept = nil
 	for i := range kept {
@@ -360,46 +459,50 @@ func (w *Network) Resume(id string) {
 // SetCondition changes the way from one node to another, in that direction
 // only.
 func (w *Network) SetCondition(from, to string, c Condition) {
-	a, b := w.member(from), w.member(to)
-	if a != nil && b != nil {
-		w.ways[way{a, b}] = c
-		w.quiet = false
+	if a, b := w.member(from), w.member(to); a != nil && b != nil {
+		w.set(a, b, c)
+		w.release()
 	}
+}
+
+func (w *Network) set(from, to *member, c Condition) {
+	old := w.state(from, to)
+	s := state{Condition: c, since: old.since}
+	if c.Cut && !old.Cut {
+		s.since = w.now
+	}
+	w.ways[way{from, to}] = s
 }
 
 // SetGeneralCondition changes all ways that have no condition of their own.
 func (w *Network) SetGeneralCondition(c Condition) {
 	w.general = c
-	w.quiet = false
+	w.release()
 }
 
 // Partition cuts the ways between nodes of different groups. Nodes that are in
 // no group form one together.
 func (w *Network) Partition(groups ...[]string) {
 	group := func(m *member) int {
-		for i, ids := range groups {
-			if slices.Contains(ids, m.node.ID()) {
-				return i
-			}
-		}
-		return -1
+		return slices.IndexFunc(groups, func(ids []string) bool { return slices.Contains(ids, m.node.ID()) })
 	}
 	for _, a := range w.members {
 		for _, b := range w.members {
-			if c := w.condition(a, b); group(a) != group(b) {
+			if group(a) != group(b) {
+				c := w.state(a, b).Condition
 				c.Cut = true
-				w.ways[way{a, b}] = c
+				w.set(a, b, c)
 			}
 		}
 	}
-	w.quiet = false
+	w.wake()
 }
 
-// Heal removes all conditions.
+// Heal removes all conditions: what had to wait arrives.
 func (w *Network) Heal() {
 	clear(w.ways)
 	w.general = Condition{}
-	w.quiet = false
+	w.release()
 }
 
 type envelope struct {

@@ -176,6 +176,10 @@ func (n *Node) newShardID() string {
 // SetHost attaches the server the node belongs to.
 func (n *Node) SetHost(h Host) { n.host = h }
 
+// setClock takes over the time of a command, which comes by the clock clients
+// see.
+func (n *Node) setClock(now int64) { n.now = max(n.now, now+n.ahead) }
+
 // ID is the node's id (CLUSTER MYID).
 func (n *Node) ID() string { return n.self.id }
 
@@ -252,6 +256,6 @@ func (n *Node) Changes() int { return n.changes }
 
 // SettingsChanged makes a change of Settings effective.
 func (n *Node) SettingsChanged(now int64) {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	n.conclude()
 }

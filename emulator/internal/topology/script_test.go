@@ -336,13 +336,13 @@ func (s *script) trace(on bool) {
 	if !on {
 		return
 	}
-	s.sim.Trace = func(m *Message, to string, arrives bool) {
+	s.sim.Trace = func(m *Message, to string, late bool) {
 		if m.Kind == Ping || m.Kind == Pong {
 			return
 		}
 		fate := ""
-		if !arrives {
-			fate = " (lost)"
+		if late {
+			fate = " (late)"
 		}
 		about := ""
 		if m.About != "" {

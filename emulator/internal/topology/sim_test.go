@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
 	"github.com/fakecluster/fakecluster/slots"
@@ -51,8 +50,10 @@ type sim struct {
 
 const simStart = 1_700_000_000_000
 
-func newSim(tb testing.TB, masters, replicas int, v version.Version, seed uint64) *sim {
-	tb.Helper()
+// failer is what newSim needs of a testing.TB or a rapid.T.
+type failer interface{ Fatal(...any) }
+
+func newSim(tb failer, masters, replicas int, v version.Version, seed uint64) *sim {
 	s := prepareSim(Layout(masters, replicas), v, seed)
 	nodes, err := Form(s.members, s.now)
 	if err != nil {

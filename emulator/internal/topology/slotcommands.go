@@ -121,7 +121,7 @@ func (n *Node) choose(chosen *slots.Set, slot slots.Slot, remove bool) error {
 }
 
 func (n *Node) apply(chosen *slots.Set, remove bool, now int64) {
-	n.now = max(n.now, now)
+	n.setClock(now)
 	for slot := range chosen.All() {
 		if remove {
 			n.assign(slot, nil)
@@ -138,7 +138,7 @@ func (n *Node) FlushSlots(now int64) error {
 	if n.host.Keys() > 0 {
 		return errFlushData
 	}
-	n.now = max(n.now, now)
+	n.setClock(now)
 	n.releaseSlots(n.self)
 	n.conclude()
 	return nil
@@ -153,7 +153,7 @@ func (n *Node) SetSlot(args [][]byte, now int64) error {
 	if err != nil {
 		return err
 	}
-	n.now = max(n.now, now)
+	n.setClock(now)
 	action := ""
 	if len(args) > 1 {
 		action = strings.ToLower(string(args[1]))
