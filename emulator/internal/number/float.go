@@ -12,21 +12,44 @@ import (
 // but too small to be told from it.
 func ParseFloat[T []byte | string](s T) (float64, bool) {
 	lit, ok := parseLiteral(string(s))
-	switch {
-	case !ok:
+	if !ok {
 		return 0, false
-	case lit.infinite:
-		return math.Inf(lit.sign()), true
 	}
-	text := lit.text
-	if lit.hex && !lit.exponent {
+	return lit.float64()
+}
+
+// ParseFloatC reads s as strtod does, as the bounds of score ranges are read:
+// leading blanks are skipped, a NUL byte ends the string, nothing at all is 0,
+// and what is out of range becomes an infinity or zero. It still wants s to end
+// with the number, and no NaN.
+func ParseFloatC[T []byte | string](s T) (float64, bool) {
+	s = untilNUL(s)
+	if len(s) == 0 {
+		return 0, true
+	}
+	for len(s) > 0 && IsSpace(s[0]) {
+		s = s[1:]
+	}
+	lit, ok := parseLiteral(string(s))
+	if !ok {
+		return 0, false
+	}
+	f, _ := lit.float64()
+	return f, true
+}
+
+// float64 is the nearest double. It reports false if that is out of range.
+func (l literal) float64() (float64, bool) {
+	if l.infinite {
+		return math.Inf(l.sign()), true
+	}
+	text := l.text
+	if l.hex && !l.exponent {
 		text += "p0" // C lets the exponent of a hexadecimal number go
 	}
+	// The only error a checked literal can cause is being out of range.
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f == 0 && !lit.zero {
-		return 0, false
-	}
-	return f, true
+	return f, err == nil && (f != 0 || l.zero)
 }
 
 // literal is the shape of a C floating point number.

@@ -170,6 +170,25 @@ func TestFloatAgainstRedis(t *testing.T) {
 	}
 }
 
+// TestFloatCAgainstRedis asks whether a score lies between a bound and itself.
+func TestFloatCAgainstRedis(t *testing.T) {
+	o := startOracle(t)
+	in := append(numbers(12), "  1", "\n-2.5", " ", "  ", " -", " inf", " 1 ", "\x00", " 1\x00x")
+	replies := o.ask(len(in), func(i int) script {
+		f, _ := ParseFloatC(in[i])
+		return script{{"DEL", "z"}, {"ZADD", "z", FormatFloat(f), "m"}, {"ZCOUNT", "z", in[i], in[i]}}
+	})
+	for i, s := range in {
+		got := "ERR min or max is not a float"
+		if _, ok := ParseFloatC(s); ok {
+			got = "1"
+		}
+		if got != replies[i] {
+			t.Errorf("%q: got %s, Redis says %s", s, got, replies[i])
+		}
+	}
+}
+
 func TestIntAgainstRedis(t *testing.T) {
 	o, in := startOracle(t), numbers(2)
 	replies := o.ask(len(in), func(i int) script {
