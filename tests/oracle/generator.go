@@ -41,9 +41,10 @@ const keyless = "none"
 
 // Connections of a session: most commands use mainConn.
 const (
-	mainConn     = 1
-	secondConn   = 2
-	listenerConn = 9
+	mainConn       = 1
+	secondConn     = 2
+	subscriberConn = 8
+	listenerConn   = 9
 )
 
 // firstBlocker is the first of the connections used for blocking commands.
@@ -122,9 +123,15 @@ func (g *Generator) chooseFamilies() {
 	for range 2 {
 		g.weights[g.rnd.IntN(len(g.weights))] += float64(len(g.weights))
 	}
+	resharding := g.cluster && g.chance(0.25)
 	for i, f := range g.families {
-		if strings.HasPrefix(f.name, blockingFamily) { // every one costs a pause
+		switch {
+		case strings.HasPrefix(f.name, blockingFamily): // every one costs a pause
 			g.weights[i] = 0.3
+		case f.name == "resharding" && !resharding: // ASK and TRYAGAIN crowd out the rest
+			g.weights[i] = 0
+		case f.name == "resharding":
+			g.weights[i] = 2
 		}
 	}
 }
@@ -170,8 +177,14 @@ func (g *Generator) next() {
 		g.fullScan(conn)
 	default:
 		g.current = g.chooseFamily()
-		if strings.HasPrefix(g.current.name, blockingFamily) {
+		switch {
+		case strings.HasPrefix(g.current.name, blockingFamily):
 			conn = firstBlocker + g.rnd.IntN(blockers)
+		case g.current.name == "subscribing":
+			conn = subscriberConn
+		case g.cluster && g.chance(0.02):
+			g.asked(conn)
+			return
 		}
 		g.addCommand(conn, g.nodeFor())
 	}
@@ -194,7 +207,12 @@ func (g *Generator) chooseFamily() *family {
 // nodeFor routes most commands by their key and some to any node, which must
 // redirect.
 func (g *Generator) nodeFor() int {
-	if g.current.keyType == keyless {
+	switch {
+	case g.current.name == "resharding": // a node must not migrate to itself
+		return g.homeNode()
+	case g.current.name == "cluster" && g.cluster && g.chance(0.5):
+		return g.rnd.IntN(Masters)
+	case g.current.keyType == keyless:
 		return g.homeNode()
 	}
 	if g.cluster && g.chance(0.05) {
@@ -317,20 +335,23 @@ func (g *Generator) transaction(conn int) {
 // sides could not be brought together again.
 func (g *Generator) addQueueable(conn, node int) {
 	for {
-		if strings.HasPrefix(g.current.name, blockingFamily) {
-			g.current = g.families[g.rnd.IntN(len(g.families))]
-			continue
-		}
 		args := g.command()
 		name := commandName(args)
-		random := ruleFor(name).rejoin != nil || ruleFor(name).alone || listens[name]
-		if random || name == "HELLO" || name == "XADD" && slices.Contains(args, "*") {
+		unfit := strings.HasPrefix(g.current.name, blockingFamily) || g.current.name == "subscribing" || ruleFor(name).rejoin != nil || ruleFor(name).alone || listens[name]
+		if unfit || name == "HELLO" || name == "XADD" && slices.Contains(args, "*") {
 			g.current = g.chooseFamily()
 			continue
 		}
 		g.add(Step{Conn: conn, Node: node, Args: args})
 		return
 	}
+}
+
+// asked adds a command behind ASKING, to any node.
+func (g *Generator) asked(conn int) {
+	node := g.rnd.IntN(Masters)
+	g.add(Step{Conn: conn, Node: node, Args: []string{"ASKING"}})
+	g.addQueueable(conn, node)
 }
 
 func (g *Generator) fullScan(conn int) {

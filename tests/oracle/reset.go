@@ -88,31 +88,27 @@ var movableSlots = func() (found []int) {
 	return found
 }()
 
-// waitClients waits until both sides have noticed that our other connections
-// are closed: their subscriptions, watches and blocks end with that.
+// waitClients waits until both sides have noticed that connections of ours are
+// closed: their subscriptions, watches and blocks end with that.
 func (x *Runner) waitClients() error {
 	deadline := time.Now().Add(replyDeadline)
 	for _, s := range []*side{x.a, x.b} {
-		for node := range s.control {
-			want := 1
-			for _, p := range x.pairs {
-				if p.node == node {
-					want++
-				}
+		for node, ids := range s.leaving {
+			if len(ids) == 0 {
+				continue
 			}
+			question := append([]string{"CLIENT", "LIST", "ID"}, ids...)
 			for {
-				n, err := s.infoField(node, "connected_clients")
-				if err != nil {
-					return err
-				}
-				if n == want {
+				left := s.control[node].ask(question...).Text
+				if left == "" {
 					break
 				}
 				if time.Now().After(deadline) {
-					return fmt.Errorf("%s: node %d has %d clients, not %d, long after the others left", s.Name, node, n, want)
+					return fmt.Errorf("%s: node %d still has clients that closed their connections long ago:\n%s", s.Name, node, left)
 				}
 				time.Sleep(shortWait)
 			}
+			s.leaving[node] = s.leaving[node][:0]
 		}
 	}
 	return nil

@@ -415,6 +415,8 @@ func (x *Runner) firstKey(step Step) (string, bool) {
 func (x *Runner) drop(p *pair) {
 	p.a.close()
 	p.b.close()
+	x.a.leaving[p.node] = append(x.a.leaving[p.node], p.a.id)
+	x.b.leaving[p.node] = append(x.b.leaving[p.node], p.b.id)
 	delete(x.pairs, pairKey{p.conn, p.node})
 }
 

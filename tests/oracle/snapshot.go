@@ -103,7 +103,7 @@ func (x *Runner) scanAll(i int, step Step) (*Difference, error) {
 		return nil, err
 	}
 	a, b := scanFully(p.a, step.Args), scanFully(p.b, step.Args)
-	if a.equal(b) {
+	if x.a.named(a).equal(x.b.named(b)) {
 		return nil, nil
 	}
 	return &Difference{Index: i, Step: step, A: []Reply{a}, B: []Reply{b}, What: "elements of a full scan"}, nil

@@ -74,13 +74,14 @@ const replyDeadline = 5 * time.Second
 // side is one of the two targets with what the runner knows of it.
 type side struct {
 	Endpoint
-	control []*client // one connection per node, for questions outside the comparison
-	ids     []string  // node ids in cluster mode
+	control []*client  // one connection per node, for questions outside the comparison
+	leaving [][]string // per node, ids of clients whose connection was closed
+	ids     []string   // node ids in cluster mode
 	names   *strings.Replacer
 }
 
 func newSide(e Endpoint, cluster bool) (*side, error) {
-	s := &side{Endpoint: e}
+	s := &side{Endpoint: e, leaving: make([][]string, len(e.Addrs))}
 	var names []string
 	for i, addr := range e.Addrs {
 		c, err := s.open(i)

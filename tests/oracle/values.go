@@ -241,7 +241,11 @@ func init() {
 			}
 			return weights
 		},
-		"channel":    one(func(g *Generator) string { return g.channel() }),
+		"channel":      one(func(g *Generator) string { return g.channel() }),
+		"shardchannel": one(func(g *Generator) string { return "sc" + g.number(1, 3) + g.tag }),
+		"otherport": one(func(g *Generator) string {
+			return "$PORT" + strconv.Itoa((g.homeNode()+1+g.rnd.IntN(Masters-1))%Masters)
+		}),
 		"pattern":    one(func(g *Generator) string { return g.channel()[:2] + g.pick("*", "?", "1", "[12]") }),
 		"lon":        among("13.361389", "15.087269", "0", "-180", "180", "2.349", "181", "abc", "-122.4", "13.5", "15.1", "13.4"),
 		"lat":        among("38.115556", "37.502669", "0", "85.05112878", "-85.05112878", "48.85", "86", "38.0", "37.6", "38.2"),
@@ -254,7 +258,7 @@ func init() {
 		"sha":        one(func(g *Generator) string { return shaPrefix + g.pick(luaScripts...) }),
 		"scriptargs": (*Generator).scriptArgs,
 		"slot":       one(func(g *Generator) string { return g.slotNumber() }),
-		"ownslot":    one(func(g *Generator) string { return strconv.Itoa(slotOf(strings.Trim(g.tag, "{}"))) }),
+		"ownslot":    one(func(g *Generator) string { return g.ownSlot() }),
 		"nodeid":     among("$ID0", "$ID1", "$ID2", "$ID1", "0000000000000000000000000000000000000000", "abc"),
 		"db":         among("0", "1", "0", "1", "16", "-1", "abc"),
 		"name":       among("bob", "carol", "", "with space", "x", "a\nb"),
@@ -309,4 +313,11 @@ func (g *Generator) slotNumber() string {
 		return g.number(0, 16383)
 	}
 	return g.pick("16384", "-1", "abc", "99999999999999999999", "")
+}
+
+func (g *Generator) ownSlot() string {
+	if g.tag == "" {
+		return g.slotNumber()
+	}
+	return strconv.Itoa(slotOf(g.tag))
 }
