@@ -379,6 +379,9 @@ func TestQueryBufferLimitAgainstRedis(t *testing.T) {
 		for _, piece := range sent {
 			o.feed(piece)
 		}
+		if want.closed != (waiting > limit) {
+			t.Fatalf("%d bytes waiting: Redis itself closed=%v", waiting, want.closed)
+		}
 		if o.closed != want.closed || string(o.out.Bytes()) != want.replies {
 			t.Errorf("%d bytes waiting: closed=%v after %q, want closed=%v after %q", waiting, o.closed, o.out.Bytes(), want.closed, want.replies)
 		}
