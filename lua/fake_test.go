@@ -77,6 +77,8 @@ func (s *transcript) Double(f float64) {
 		text = "inf"
 	case math.IsInf(f, -1):
 		text = "-inf"
+	case math.IsNaN(f) && math.Signbit(f):
+		text = "-nan"
 	case math.IsNaN(f):
 		text = "nan"
 	}
@@ -193,47 +195,38 @@ func (k *keyspace) Call(args [][]byte, reply *Builder) {
 				reply.Null()
 			}
 		}
+	case "HSET", "SADD", "ZADD":
+		k.strings[string(args[1])] = string(args[2]) + " " + string(args[3])
+		reply.Int(1)
+	case "HGETALL", "SMEMBERS", "ZSCORE":
+		k.collection(name, strings.Fields(k.strings[string(args[1])]), reply)
 	case "DEBUG":
-		k.debug(string(args[len(args)-1]), reply)
+		reply.Error("ERR This Redis command is not allowed from script")
 	default:
 		reply.Error("ERR Unknown Redis command called from script")
 	}
 }
 
-// debug answers DEBUG PROTOCOL.
-func (k *keyspace) debug(kind string, reply *Builder) {
-	switch kind {
-	case "string":
-		reply.BulkString("Hello World")
-	case "integer":
-		reply.Int(12345)
-	case "double":
-		reply.Double(3.141)
-	case "null":
-		reply.Null()
-	case "array":
-		reply.Array(3)
-		for i := range 3 {
-			reply.Int(int64(i))
+// collection answers for a hash of one field, a set of two members and a sorted
+// set of one.
+func (k *keyspace) collection(command string, parts []string, reply *Builder) {
+	switch command {
+	case "HGETALL":
+		reply.Map(len(parts) / 2)
+		for _, p := range parts {
+			reply.BulkString(p)
 		}
-	case "set":
-		reply.Set(3)
-		for i := range 3 {
-			reply.Int(int64(i))
+	case "SMEMBERS":
+		reply.Set(len(parts))
+		for _, p := range parts {
+			reply.BulkString(p)
 		}
-	case "map":
-		reply.Map(3)
-		for i := range 3 {
-			reply.Int(int64(i))
-			reply.Bool(i == 1)
+	case "ZSCORE":
+		if len(parts) == 0 {
+			reply.Null()
+			return
 		}
-	case "bignum":
-		reply.BigNumber("1234567999999999999999999999999999999")
-	case "true":
-		reply.Bool(true)
-	case "false":
-		reply.Bool(false)
-	case "verbatim":
-		reply.Verbatim("txt", "This is a verbatim\nstring")
+		f, _ := strconv.ParseFloat(parts[0], 64)
+		reply.Double(f)
 	}
 }

@@ -76,7 +76,7 @@ func (s *state) addEvalOnly(lib *vm.Table) {
 func arguments(t *vm.Thread) (args [][]byte, problem string) {
 	n := t.NArgs()
 	if n == 0 {
-		return nil, "Please specify at least one argument for this redis.call() call"
+		return nil, "Please specify at least one argument for this redis lib call"
 	}
 	args = make([][]byte, n)
 	for i := range n {
@@ -128,7 +128,7 @@ func (s *state) log(t *vm.Thread) int {
 	}
 	level := vm.ToInteger(f)
 	if level < 0 || level > 3 {
-		return raise(t, "Invalid log level.")
+		return raise(t, "Invalid debug level.")
 	}
 	var b strings.Builder
 	for i := 2; i <= n; i++ {
@@ -211,11 +211,11 @@ func statusReply(t *vm.Thread) int {
 
 func (s *state) setRepl(t *vm.Thread) int {
 	if t.NArgs() != 1 {
-		return raise(t, "redis.set_repl() requires one argument.")
+		return raise(t, "redis.set_repl() requires two arguments.")
 	}
 	flags := integerArg(t.Arg(1))
 	if flags&^ReplAll != 0 {
-		return raise(t, "Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+		return raise(t, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	if s.server != nil {
 		s.server.SetRepl(flags)

@@ -68,6 +68,7 @@ type lexeme struct {
 // lexer splits a chunk into tokens. buffer holds the raw text of the token being
 // read, which is what errors quote.
 type lexer struct {
+	more      func() string
 	text      string
 	pos       int
 	current   int
@@ -79,8 +80,8 @@ type lexer struct {
 	buffer    []byte
 }
 
-func newLexer(text, source string) lexer {
-	lx := lexer{text: text, line: 1, lastLine: 1, source: source}
+func newLexer(more func() string, source string) lexer {
+	lx := lexer{more: more, line: 1, lastLine: 1, source: source}
 	lx.lookahead.token = tkEOS
 	lx.advance()
 	return lx
@@ -88,8 +89,13 @@ func newLexer(text, source string) lexer {
 
 func (lx *lexer) advance() {
 	if lx.pos >= len(lx.text) {
-		lx.current = endOfText
-		return
+		if lx.current == endOfText {
+			return
+		}
+		if lx.text, lx.pos = lx.more(), 0; lx.text == "" {
+			lx.current = endOfText
+			return
+		}
 	}
 	lx.current = int(lx.text[lx.pos])
 	lx.pos++
@@ -133,7 +139,7 @@ func (lx *lexer) tokenText(t token) string {
 
 // fail raises a compile error; near is the token it quotes, 0 for none.
 func (lx *lexer) fail(message string, near token, quote bool) {
-	message = fmt.Sprintf("%s:%d: %s", ChunkID(lx.source), lx.line, message)
+	message = fmt.Sprintf("%s:%d: %s", chunkID(lx.source, idSizeSyntax), lx.line, message)
 	if quote {
 		message += " near '" + lx.tokenText(near) + "'"
 	}

@@ -6,6 +6,8 @@
 // errors) follows from that code, so it is the code that has to be the same.
 package compile
 
+import "strings"
+
 // ConstantKind is the type of a constant.
 type ConstantKind uint8
 
@@ -65,6 +67,19 @@ func (e *Error) Error() string { return e.Message }
 // of C levels already in use by the caller; it counts towards the limit on
 // nesting. Errors are of type *Error.
 func Compile(text, source string, depth int) (proto *Proto, err error) {
+	pieces := []string{text}
+	return CompilePieces(func() string {
+		if len(pieces) == 0 {
+			return ""
+		}
+		text, pieces = pieces[0], pieces[1:]
+		return text
+	}, source, depth)
+}
+
+// CompilePieces is Compile for text that comes in pieces, an empty one at the
+// end. It asks for no more than it needs to find an error.
+func CompilePieces(next func() string, source string, depth int) (proto *Proto, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -74,40 +89,42 @@ func Compile(text, source string, depth int) (proto *Proto, err error) {
 			proto, err = nil, e
 		}
 	}()
-	p := &parser{lexer: newLexer(text, source), depth: depth}
+	p := &parser{lexer: newLexer(next, source), depth: depth}
 	return p.mainFunction(), nil
 }
 
-// idSize is the room for a chunk's name in messages, terminating zero included.
-const idSize = 60
+// Room for a chunk's name, terminating zero included: in runtime errors and in
+// those of the compiler.
+const (
+	idSize       = 60
+	idSizeSyntax = 80
+)
 
-// ChunkID is how messages name a chunk.
-func ChunkID(source string) string {
+// ChunkID is how runtime errors name a chunk.
+func ChunkID(source string) string { return chunkID(source, idSize) }
+
+func chunkID(source string, size int) string {
 	if source == "" {
 		return `[string ""]`
 	}
 	switch source[0] {
 	case '=':
-		return cString(source[1:min(len(source), idSize)])
+		return cString(source[1:min(len(source), size)])
 	case '@':
 		name := cString(source[1:])
-		const room = idSize - len(" '...' ") - 1
+		room := size - len(" '...' ") - 1
 		if len(name) > room {
 			return "..." + name[len(name)-room:]
 		}
 		return name
 	}
 	line := cString(source)
-	cut := len(line)
-	for i := range len(line) {
-		if line[i] == '\n' || line[i] == '\r' {
-			cut = i
-			break
-		}
+	cut := strings.IndexAny(line, "\r\n")
+	if cut < 0 {
+		cut = len(line)
 	}
-	const room = idSize - len(` [string "..."] `) - 1
-	shown := min(cut, room)
-	if shown < len(line) {
+	room := size - len(` [string "..."] `) - 1
+	if shown := min(cut, room); shown < len(line) {
 		return `[string "` + line[:shown] + `..."]`
 	}
 	return `[string "` + line + `"]`
@@ -115,10 +132,8 @@ func ChunkID(source string) string {
 
 // cString cuts s at its first zero byte, as C does when it prints it.
 func cString(s string) string {
-	for i := range len(s) {
-		if s[i] == 0 {
-			return s[:i]
-		}
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		return s[:i]
 	}
 	return s
 }

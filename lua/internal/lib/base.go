@@ -90,7 +90,7 @@ func baseCollectGarbage(t *vm.Thread) int {
 		result = vm.Num(float64(g.Memory()) / 1024)
 	case "step":
 		g.Collect()
-		result = vm.True
+		result = vm.False
 	case "setpause":
 		result, g.Pause = vm.Int(g.Pause), arg
 	case "setstepmul":
@@ -195,9 +195,9 @@ func baseSetMetatable(t *vm.Thread) int {
 	return 1
 }
 
-// load finishes loading a chunk: the function, or nil and the message.
-func load(t *vm.Thread, text, name string) int {
-	proto, err := compile.Compile(text, name, t.GoCalls())
+// load compiles a chunk and pushes the function, or nil and the message.
+func load(t *vm.Thread, next func() string, name string) int {
+	proto, err := compile.CompilePieces(next, name, t.GoCalls())
 	if err != nil {
 		t.Push(vm.Value{})
 		t.PushString(err.Error())
@@ -209,7 +209,12 @@ func load(t *vm.Thread, text, name string) int {
 
 func baseLoadString(t *vm.Thread) int {
 	text := t.CheckString(1)
-	return load(t, text, cString(t.OptString(2, text)))
+	name := cString(t.OptString(2, text))
+	return load(t, func() string {
+		piece := text
+		text = ""
+		return piece
+	}, name)
 }
 
 func cString(s string) string {
@@ -219,34 +224,46 @@ func cString(s string) string {
 	return s
 }
 
-func baseLoad(t *vm.Thread) int {
+// readerFailure is the error of the function that load reads from, on its way
+// through the compiler.
+type readerFailure struct{ value vm.Value }
+
+func baseLoad(t *vm.Thread) (n int) {
 	name := cString(t.OptString(2, "=(load)"))
 	t.CheckKind(1, vm.FunctionKind)
-	var text strings.Builder
-	for {
-		t.Push(t.Arg(1))
-		if err := t.PCall(0, 1); err != nil {
+	reader := t.Arg(1)
+	defer func() {
+		if p := recover(); p != nil {
+			failure, ok := p.(readerFailure)
+			if !ok {
+				panic(p)
+			}
 			t.Push(vm.Value{})
-			t.Push(err.Value)
-			return 2
+			t.Push(failure.value)
+			n = 2
 		}
-		piece := t.Pop()
-		if piece.IsNil() {
-			break
+	}()
+	return load(t, func() string {
+		// The check of what the reader returns is part of what is protected.
+		t.Push(t.Global().NewFunction(readPiece))
+		t.Push(reader)
+		if err := t.ReCall(1, 1); err != nil {
+			panic(readerFailure{err.Value})
 		}
-		if !isStringOrNumber(piece) {
-			t.Push(vm.Value{})
-			t.PushString("reader function must return a string")
-			return 2
-		}
-		s := text2(piece)
-		if s == "" {
-			break
-		}
-		t.Global().CheckStringSize(text.Len() + len(s))
-		text.WriteString(s)
+		return text2(t.Pop())
+	}, name)
+}
+
+// readPiece calls a reader and returns its piece, the empty string for nil.
+func readPiece(t *vm.Thread) int {
+	t.Call(0, 1)
+	switch v := t.Arg(1); {
+	case v.IsNil():
+		t.SetArg(1, emptyString)
+	case !isStringOrNumber(v):
+		t.Throw(t.Global().NewString(t.Where(2) + "reader function must return a string"))
 	}
-	return load(t, text.String(), name)
+	return 1
 }
 
 // text2 is the text of a string or a number.
@@ -300,18 +317,36 @@ func ipairsNext(t *vm.Thread) int {
 	return 2
 }
 
+// basePCall is Redis' pcall: of an error table that has a message, it returns
+// the message alone.
 func basePCall(t *vm.Thread) int {
-	t.CheckAny(1)
+	if t.NArgs() == 0 {
+		// The original calls what happens to lie above its stack.
+		t.Push(vm.Value{})
+	}
 	if err := t.PCall(t.NArgs()-1, -1); err != nil {
 		t.SetTop(0)
 		t.Push(vm.False)
+		table := err.Value.Table()
+		if table == nil {
+			t.Push(err.Value)
+			return 2
+		}
+		message := t.Index(err.Value, errKey)
+		if isStringOrNumber(message) {
+			t.Push(message)
+			return 2
+		}
 		t.Push(err.Value)
-		return 2
+		t.Push(message)
+		return 3
 	}
 	n := t.NArgs()
 	t.Insert(1, vm.True)
 	return n + 1
 }
+
+var errKey = vm.Str("err")
 
 func baseXPCall(t *vm.Thread) int {
 	t.CheckAny(2)

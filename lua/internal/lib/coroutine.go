@@ -96,8 +96,9 @@ func coStatus(t *vm.Thread) int {
 
 func coRunning(t *vm.Thread) int {
 	if t == t.Global().Main {
-		return 0
+		t.Push(vm.Value{})
+	} else {
+		t.Push(t.Value())
 	}
-	t.Push(t.Value())
 	return 1
 }

@@ -158,7 +158,10 @@ func (t *Thread) Call(nargs, results int) { t.call(t.top-nargs-1, results) }
 func (t *Thread) PCall(nargs, results int) (err *Error) {
 	callee := t.top - nargs - 1
 	depth, goCalls, nested, current := t.depth, t.goCalls, t.g.depth, t.g.Current
+	outer := t.handler
+	t.handler = Value{}
 	defer func() {
+		t.handler = outer
 		r := recover()
 		if r == nil {
 			return
@@ -181,7 +184,10 @@ func (t *Thread) PCall(nargs, results int) (err *Error) {
 func (t *Thread) HandledPCall(nargs, results int, handler Value) (err *Error) {
 	callee := t.top - nargs - 1
 	depth, goCalls, nested, current := t.depth, t.goCalls, t.g.depth, t.g.Current
+	outer := t.handler
+	t.handler = handler
 	defer func() {
+		t.handler = outer
 		r := recover()
 		if r == nil {
 			return
@@ -202,6 +208,14 @@ func (t *Thread) HandledPCall(nargs, results int, handler Value) (err *Error) {
 	}()
 	t.call(callee, results)
 	return nil
+}
+
+// ReCall is a protected call with the handler in force, if there is one.
+func (t *Thread) ReCall(nargs, results int) *Error {
+	if t.handler.IsNil() {
+		return t.PCall(nargs, results)
+	}
+	return t.HandledPCall(nargs, results, t.handler)
 }
 
 const (
@@ -357,7 +371,7 @@ func (t *Thread) resume(n int) {
 // what Yield returns. Its arguments are what Resume hands over.
 func (t *Thread) Yield() int {
 	if t.goCalls > t.floor || t == t.g.Main {
-		t.Fail("attempt to yield across metamethod/C-call boundary")
+		t.Errorf("attempt to yield across metamethod/C-call boundary")
 	}
 	t.status = Suspended
 	return Yielded
@@ -368,5 +382,6 @@ func (g *Global) Reset() {
 	t := g.Main
 	t.closeUpvalues(0)
 	t.depth, t.top, t.goCalls, t.spareFrames = 0, 1, 0, 0
+	t.handler = Value{}
 	g.depth, g.Current = 0, t
 }

@@ -47,6 +47,7 @@ type Thread struct {
 	floor   int // goCalls below which yielding would cross a Go call
 	status  Status
 	resumer *Thread
+	handler Value // what maps the errors of the innermost protected call
 
 	// spareFrames is how many frames beyond the limit an error handler may use.
 	spareFrames int
