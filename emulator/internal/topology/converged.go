@@ -30,6 +30,9 @@ func (w *Network) undisturbed() bool { return len(w.ways) == 0 && w.general == (
 // node believes of itself.
 func (w *Network) agrees(n *Node) bool {
 	for p := range n.others {
+		if p.has(flagNoAddr) {
+			continue
+		}
 		m := w.member(p.id)
 		if m == nil || !m.running() {
 			if !p.has(flagFail) {

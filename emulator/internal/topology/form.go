@@ -128,8 +128,6 @@ func viewOf(members []Member, sets []slots.Set, shards []string, i int, now int6
 		if m.ReplicaOf >= 0 {
 			p, master := &block[j], &block[m.ReplicaOf]
 			p.flags, p.master = flagReplica, master
-			// Replicas announce their master's config epoch.
-			p.epoch = master.epoch
 			p.replOffset, master.replOffset = firstOffset, firstOffset
 			master.replicas = append(master.replicas, p)
 			master.flags |= flagMigrateTo

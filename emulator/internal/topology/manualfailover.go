@@ -38,6 +38,7 @@ func (n *Node) Failover(mode string, now int64) error {
 	}
 	n.resetManualFailover()
 	n.manual.end = n.now + manualTimeout
+	n.changes++
 	switch {
 	case takeover:
 		n.bumpEpoch()
@@ -61,6 +62,7 @@ func (n *Node) receiveManualStart(m *Message, sender *peer) {
 	n.resetManualFailover()
 	n.manual.end = n.now + manualTimeout
 	n.manual.replica = sender
+	n.changes++
 	n.host.PauseWrites(manualTimeout * pauseFactor)
 	n.answer(m, n.heartbeat(Ping))
 }
@@ -77,6 +79,9 @@ func (n *Node) advanceManualFailover() {
 }
 
 func (n *Node) resetManualFailover() {
+	if n.manual.end != 0 {
+		n.changes++
+	}
 	if n.manual.replica != nil {
 		n.host.PauseWrites(0)
 	}

@@ -257,5 +257,6 @@ func (n *Node) Changes() int { return n.changes }
 // SettingsChanged makes a change of Settings effective.
 func (n *Node) SettingsChanged(now int64) {
 	n.setClock(now)
+	n.changes++
 	n.conclude()
 }

@@ -193,6 +193,7 @@ func TestAgreesWithRedis(t *testing.T) {
 	t.Run("errors", w.testErrors)
 	t.Run("descriptions", w.testDescriptions)
 	t.Run("route", w.testRoute)
+	t.Run("changes", w.testChanges)
 }
 
 func (w *twin) testErrors(t *testing.T) {
@@ -319,8 +320,8 @@ func (w *twin) testRoute(t *testing.T) {
 	check(state, 1, "ASKING", "MGET {bar}1 {bar}3", get, "{bar}1", "{bar}3")
 	check(state, 1, "", "MGET {bar}1 {bar}2", get, "{bar}1", "{bar}2")
 
-	// Node 0 does not know who owns the slot of "a{b", 13340, any more.
-	w.cluster(t, 0, "DELSLOTS", "13340")
+	// Node 0 gives up the slot of "{user1000}", 3443. It still has that of "{".
+	w.cluster(t, 0, "DELSLOTS", "3443")
 	for _, directive := range []struct {
 		name  string
 		apply func(*Settings)
@@ -344,17 +345,89 @@ func (w *twin) testRoute(t *testing.T) {
 			})
 		}
 		check(state, 0, "", "PING", get)
-		check(state, 0, "", "GET a{b", get, "a{b")
-		check(state, 0, "", "MGET a{b bar", get, "a{b", "bar")
-		check(state, 0, "", "MGET bar a{b", get, "bar", "a{b")
-		check(state, 0, "", "GET {bar}gone", get, "{bar}gone")
 		check(state, 0, "", "GET {user1000}", get, "{user1000}")
-		check(state, 0, "", "SET {user1000} 1", write, "{user1000}")
+		check(state, 0, "", "MGET {user1000} bar", get, "{user1000}", "bar")
+		check(state, 0, "", "MGET bar {user1000}", get, "bar", "{user1000}")
+		check(state, 0, "", "GET {bar}gone", get, "{bar}gone")
+		check(state, 0, "", "GET {", get, "{")
+		check(state, 0, "", "SET { 1", write, "{")
 		check(state, 0, "", "GET foo", get, "foo")
 		check(state, 0, "", "SET foo 1", write, "foo")
 		check(state, 0, "READONLY", "GET foo", get, "foo")
 		check(state, 0, "", "SPUBLISH bar x", pubsub, "bar")
 		check(state, 0, "", "SPUBLISH foo x", pubsub, "foo")
+	}
+}
+
+// testChanges lets both clusters live through the same, and compares what all
+// nodes believe afterwards.
+func (w *twin) testChanges(t *testing.T) {
+	id := w.real.IDs
+	w.do(0, "DEL", "bar")
+	w.do(0, "DEL", "{bar}here")
+	w.servers[0].keys[5061] = 0
+	w.cluster(t, 0, "ADDSLOTS", "3443")
+	w.agree(t, "added")
+	w.cluster(t, 1, "SETSLOT", "5061", "NODE", id[1])
+	w.agree(t, "imported")
+	w.cluster(t, 0, "SETSLOT", "5061", "NODE", id[1])
+	w.agree(t, "migrated")
+	w.cluster(t, 0, "BUMPEPOCH")
+	w.agree(t, "bumped")
+
+	w.cluster(t, 3, "FAILOVER")
+	w.agree(t, "manual failover")
+	w.cluster(t, 0, "FAILOVER", "TAKEOVER")
+	w.agree(t, "takeover")
+	w.cluster(t, 4, "FAILOVER", "FORCE")
+	w.agree(t, "forced failover")
+	w.cluster(t, 1, "REPLICATE", id[0])
+	w.agree(t, "another master")
+
+	w.kill(5)
+	w.agree(t, "a replica dies, its master gets another")
+	w.kill(2)
+	w.agree(t, "a master dies")
+	w.kill(4)
+	w.agree(t, "a master without replicas dies")
+}
+
+func (w *twin) kill(node int) {
+	w.real.Nodes[node].Kill()
+	w.Kill(w.real.IDs[node])
+}
+
+// agree waits until all real nodes that live believe what the simulated ones do
+// once they have settled.
+func (w *twin) agree(t *testing.T, state string) {
+	t.Helper()
+	for _, n := range w.nodes {
+		n.Settings.NodeTimeout = 3000
+	}
+	w.now = time.Now().UnixMilli()
+	w.Settle(w.now)
+	var diff string
+	same := func() bool {
+		for i, n := range w.nodes {
+			if w.sim.member(n.ID()).dead {
+				continue
+			}
+			reply, _ := w.ask(i, "CLUSTER", "NODES")
+			info, _ := w.ask(i, "CLUSTER", "INFO")
+			want := append(canonicalNodes(string(reply.([]byte))), strings.Fields(string(info.([]byte)))[:9]...)
+			got := append(canonicalNodes(n.Nodes()), strings.Fields(n.Info())[:9]...)
+			if diff = cmp.Diff(want, got); diff != "" {
+				diff = fmt.Sprintf("node %d (-redis +ours):\n%s", i, diff)
+				return false
+			}
+		}
+		return true
+	}
+	for deadline := time.Now().Add(15 * time.Second); !same(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("%s: %s", state, diff)
+			return
+		}
 	}
 }
 
