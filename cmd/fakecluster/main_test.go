@@ -305,7 +305,7 @@ func TestHelpNamesFlagsAndVariables(t *testing.T) {
 // The program as users get it ends with 0 on SIGTERM and on Ctrl-C.
 func TestSignals(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "fakecluster")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {

@@ -1,0 +1,71 @@
+# make test         what a newcomer runs: under 8 minutes on two cores
+# make conformance  the long half: clients of other languages, long oracle runs
+# make oracle N=…   compare N random commands per mode and protocol with real Redis
+# make bench        benchmarks
+
+GO ?= go
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Random commands for each of cluster and standalone, RESP2 and RESP3.
+N ?= 25000
+ORACLE_SHORT ?= 1500
+ORACLE_LONG ?= 5000
+
+MODULE := github.com/fakecluster/fakecluster
+# Packages that talk to other programs at length; the rest are unit tests.
+LONG := tests/(oracle|interop|chaos|upstream)
+
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long interop bench-smoke redis clients
+
+test: redis check unit oracle-short
+
+conformance: redis clients oracle-long interop bench-smoke
+
+check:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+unit:
+	$(GO) test -race -timeout 8m $$($(GO) list ./... | grep -Ev '$(MODULE)/$(LONG)')
+
+oracle-short:
+	ORACLE_N=$(ORACLE_SHORT) $(GO) test -count=1 -timeout 5m ./tests/oracle/...
+
+oracle-long:
+	ORACLE_N=$(ORACLE_LONG) $(GO) test -count=1 -timeout 15m ./tests/oracle/...
+
+oracle: redis
+	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle
+
+interop:
+	$(GO) test -count=1 -timeout 10m -v ./tests/interop
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# One round of every benchmark: they must run, their figures do not matter.
+bench-smoke:
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+# Real Redis, the judge. Without it the comparisons are skipped, unless
+# FAKECLUSTER_REQUIRE_ORACLES=1.
+redis:
+	@if command -v redis-server && command -v redis-cli && command -v redis-benchmark; then exit 0; fi >/dev/null; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq redis-server redis-tools >/dev/null; \
+	else \
+		echo "redis-server and redis-tools are not installed: what compares with them is skipped"; \
+	fi
+
+# The JavaScript clients, for tests/interop.
+clients:
+	@if ! { command -v node && command -v npm; } >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; \
+	fi; \
+	if command -v npm >/dev/null; then \
+		cd tests/interop/node && npm ci --no-progress; \
+	else \
+		echo "nodejs and npm are not installed: the JavaScript clients are skipped"; \
+	fi
