@@ -155,6 +155,12 @@ func (l *local) Expired(_ *keyspace.DB, key string) {
 	l.outcome.effects = append(l.outcome.effects, quoteArgs([][]byte{[]byte("DEL"), []byte(key)}))
 }
 
+func (l *local) FieldsExpired(_ *keyspace.DB, key string, fields []string) {
+	for _, field := range fields {
+		l.outcome.effects = append(l.outcome.effects, quoteArgs([][]byte{[]byte("HDEL"), []byte(key), []byte(field)}))
+	}
+}
+
 func (l *local) run(args [][]byte, multi bool) outcome {
 	l.outcome = outcome{}
 	l.out.Reset()

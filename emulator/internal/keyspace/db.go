@@ -66,8 +66,11 @@ func (db *DB) Exists(key []byte) bool { return db.live(key) != nil }
 // live finds a key, removing it if its time has come.
 func (db *DB) live(key []byte) *Key {
 	k := db.entries.Find(key)
-	if k == nil || !db.expired(k) {
-		return k
+	if k == nil {
+		return nil
+	}
+	if !db.expired(k) {
+		return db.liveFields(k)
 	}
 	if !db.keyspace.KeepExpired {
 		db.expire(k)
@@ -90,7 +93,7 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 	if !keepTTL {
 		db.expiries.remove(k)
 	}
-	db.ready(k)
+	db.placed(k)
 }
 
 // Add puts in a key that must not exist.
@@ -103,7 +106,7 @@ func (db *DB) Add(key []byte, value Value) {
 		db.slot(slots.OfString(k.key)).push(k)
 	}
 	db.keyspace.event(db, ClassNew, "new", key)
-	db.ready(k)
+	db.placed(k)
 }
 
 // Rename gives the key from the name to in database dst, where no key of that
@@ -205,6 +208,15 @@ func (db *DB) Ready(key []byte) {
 	if k := db.live(key); k != nil {
 		db.ready(k)
 	}
+}
+
+// placed is what follows when k got another value.
+func (db *DB) placed(k *Key) {
+	if h, ok := k.Value.value.(*Hash); ok {
+		h.scheduled = 0 // it may have been another key's
+		db.scheduleFields(k)
+	}
+	db.ready(k)
 }
 
 func (db *DB) ready(k *Key) {

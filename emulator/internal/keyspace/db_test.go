@@ -24,8 +24,12 @@ func (r *recorder) tell(format string, args ...any) {
 func (r *recorder) Modified(db *DB, key string) { r.tell("modified %d %s", db.ID(), key) }
 func (r *recorder) Ready(db *DB, key string)    { r.tell("ready %d %s", db.ID(), key) }
 func (r *recorder) Expired(db *DB, key string)  { r.tell("expired %d %s", db.ID(), key) }
-func (r *recorder) Flushed(db *DB)              { r.tell("flushed %d of %d", db.ID(), db.Len()) }
-func (r *recorder) Swapped(a, b *DB)            { r.tell("swapped %d %d", a.ID(), b.ID()) }
+func (r *recorder) FieldsExpired(db *DB, key string, fields []string) {
+	r.tell("expired %d %s %q", db.ID(), key, fields)
+}
+
+func (r *recorder) Flushed(db *DB)   { r.tell("flushed %d of %d", db.ID(), db.Len()) }
+func (r *recorder) Swapped(a, b *DB) { r.tell("swapped %d %d", a.ID(), b.ID()) }
 
 func (r *recorder) Event(db *DB, _ Class, event, key string) {
 	r.tell("event %d %s %s", db.ID(), event, key)

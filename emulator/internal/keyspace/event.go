@@ -39,6 +39,9 @@ type Hooks interface {
 	// Expired says that key's time has come and it was removed; replicas are
 	// to remove it too.
 	Expired(db *DB, key string)
+	// FieldsExpired says that the time of fields of the hash at key has come and
+	// they were removed; replicas are to remove them too.
+	FieldsExpired(db *DB, key string, fields []string)
 	// Flushed says that every key of db is about to go at once.
 	Flushed(db *DB)
 	// Swapped says that two databases have exchanged their contents.

@@ -39,18 +39,21 @@ func (db *DB) SetExpireAt(key []byte, ms int64) bool {
 }
 
 // NextExpiry returns the earliest time, in Unix milliseconds, at which a key of
-// any database expires.
+// any database, or a field of a hash, expires.
 func (ks *Keyspace) NextExpiry() (ms int64, ok bool) {
 	for _, db := range ks.dbs {
 		if len(db.expiries) > 0 && (!ok || db.expiries[0].Value.expireAt < ms) {
 			ms, ok = db.expiries[0].Value.expireAt, true
 		}
+		if _, h := db.firstTimedHash(); h != nil && (!ok || h.nextExpiry() < ms) {
+			ms, ok = h.nextExpiry(), true
+		}
 	}
 	return ms, ok
 }
 
-// ExpireDue removes up to limit keys whose time has come and returns how many;
-// a caller repeats it while it returns limit. It does nothing while
+// ExpireDue removes up to limit keys whose time has come, or fields of as many
+// hashes, and returns how many; a caller repeats it while it returns limit. It does nothing while
 // KeepExpired.
 func (ks *Keyspace) ExpireDue(limit int) int {
 	if ks.KeepExpired {
@@ -60,6 +63,14 @@ func (ks *Keyspace) ExpireDue(limit int) int {
 	for _, db := range ks.dbs {
 		for n < limit && len(db.expiries) > 0 && db.expired(db.expiries[0]) {
 			db.expire(db.expiries[0])
+			n++
+		}
+		for n < limit && !ks.IgnoreExpiry {
+			k, h := db.firstTimedHash()
+			if h == nil || h.nextExpiry() >= ks.now {
+				break
+			}
+			db.expireFields(k, h)
 			n++
 		}
 	}

@@ -63,6 +63,7 @@ type Eviction struct {
 // Stats are counters INFO prints.
 type Stats struct {
 	Hits, Misses, Expired int64
+	ExpiredFields         int64 // of hashes
 }
 
 // New returns an empty keyspace.
@@ -114,6 +115,8 @@ type contents struct {
 	entries  Dict[Entry]
 	expiries expiryHeap
 	bySlot   *[slots.Count]slotList
+	// timedHashes is when to look at hashes with fields that expire.
+	timedHashes timedHashHeap
 }
 
 // ID is the database's number.

@@ -231,6 +231,16 @@ func (h *hooks) Expired(db *keyspace.DB, key string) {
 	}
 }
 
+func (h *hooks) FieldsExpired(db *keyspace.DB, key string, fields []string) {
+	n := (*Node)(h)
+	if !n.replicating() {
+		return
+	}
+	for _, field := range fields {
+		n.effects.add(db.ID(), [][]byte{[]byte("HDEL"), []byte(key), []byte(field)})
+	}
+}
+
 func (h *hooks) Flushed(db *keyspace.DB) {
 	n := (*Node)(h)
 	if len(n.watched) > 0 {
