@@ -51,7 +51,7 @@ func (x *Runner) blocking(e entry) (*Difference, error) {
 			return x.answered(e)
 		}
 		if blockedA == before+1 && blockedB == before+1 && !answeredA && !answeredB {
-			p.blocked, p.blockedAt = e.args, e.index
+			p.blocked = e.args
 			return x.awaitShortTimeout(e)
 		}
 		if time.Now().After(deadline) {
@@ -150,7 +150,7 @@ func (x *Runner) checkBlocked(i int, step Step) (*Difference, error) {
 			what := fmt.Sprintf("clients still blocked on node %d: %d and %d", node, stillA, stillB)
 			return &Difference{Index: i, Step: step, What: what}, nil
 		}
-		if d, err := x.readWoken(node, waiting-stillA); d != nil || err != nil {
+		if d, err := x.readWoken(i, node, waiting-stillA); d != nil || err != nil {
 			return d, err
 		}
 	}
@@ -175,15 +175,15 @@ func (x *Runner) agreeOnBlocked(node int) (a, b int, err error) {
 	}
 }
 
-// readWoken reads the replies of the connections that were woken on a node.
-func (x *Runner) readWoken(node, count int) (*Difference, error) {
+// readWoken reads the replies of the connections that step i woke on a node.
+func (x *Runner) readWoken(i, node, count int) (*Difference, error) {
 	deadline := time.Now().Add(replyDeadline)
 	for count > 0 && time.Now().Before(deadline) {
 		for _, p := range x.sortedPairs() {
 			if p.blocked == nil || p.node != node || !p.a.ready(glance) {
 				continue
 			}
-			e := entry{index: p.blockedAt, step: Step{Conn: p.conn, Node: node, Args: p.blocked}, pair: p, args: p.blocked}
+			e := entry{index: i, step: Step{Conn: p.conn, Node: node, Args: p.blocked}, pair: p, args: p.blocked}
 			if !p.b.ready(replyDeadline) {
 				return &Difference{Index: e.index, Step: e.step, A: readReplies(p.a, ""), B: []Reply{{Kind: kindMissing}}, What: "woken on one side"}, nil
 			}

@@ -86,7 +86,7 @@ func TestFindsAndShrinksDifferences(t *testing.T) {
 				if d == nil {
 					continue
 				}
-				steps, d, err = x.Shrink(steps, d)
+				steps, d, err = x.Shrink(steps, d, shrinkBudget)
 				if err != nil {
 					t.Fatal(err)
 				}

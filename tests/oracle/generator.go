@@ -15,10 +15,11 @@ const sessionLength = 1000
 // Generator makes random sessions from the grammar. The same seed makes the
 // same sessions.
 type Generator struct {
-	rnd      *rand.Rand
-	cluster  bool
-	resp3    bool
-	families []*family
+	rnd           *rand.Rand
+	cluster       bool
+	resp3         bool
+	notifications bool
+	families      []*family
 
 	// Of the session being made.
 	weights []float64
@@ -53,22 +54,36 @@ const (
 	blockers     = 3
 )
 
-// NewGenerator returns a generator over the named families, all if none.
-func NewGenerator(seed uint64, cluster, resp3 bool, only []string) (*Generator, error) {
+// NewGenerator returns a generator over the chosen families: those named, all
+// but those named with a minus, all if none is named. The pseudo family
+// "notifications" stands for keyspace events.
+func NewGenerator(seed uint64, cluster, resp3 bool, chosen []string) (*Generator, error) {
 	families, err := loadGrammar()
 	if err != nil {
 		return nil, err
 	}
 	g := &Generator{rnd: rand.New(rand.NewPCG(seed, 0)), cluster: cluster, resp3: resp3}
 	for _, f := range families {
-		if len(only) == 0 || slices.Contains(only, f.name) {
+		if isChosen(f.name, chosen) {
 			g.families = append(g.families, f)
 		}
 	}
 	if len(g.families) == 0 {
-		return nil, fmt.Errorf("no family among %q; there are %q", only, familyNames(families))
+		return nil, fmt.Errorf("no family among %q; there are %q", chosen, familyNames(families))
 	}
+	g.notifications = isChosen("notifications", chosen)
 	return g, nil
+}
+
+func isChosen(name string, chosen []string) bool {
+	named := false
+	for _, c := range chosen {
+		if c == name || c == "-"+name {
+			return c == name
+		}
+		named = named || !strings.HasPrefix(c, "-")
+	}
+	return !named
 }
 
 func (g *Generator) chance(p float64) bool { return g.rnd.Float64() < p }
@@ -144,7 +159,7 @@ func (g *Generator) prelude() {
 		nodes = Masters
 	}
 	small := g.chance(0.5)
-	g.notify = g.chance(0.25)
+	g.notify = g.chance(0.25) && g.notifications
 	for node := range nodes {
 		if small {
 			g.add(Step{Conn: mainConn, Node: node, Args: []string{

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// messagesOn begins what a difference in messages is called.
+const messagesOn = "messages on connection"
+
 // drainListeners collects what subscribed and tracking connections received
 // since the last look and compares it.
 func (x *Runner) drainListeners(i int, step Step) *Difference {
@@ -39,7 +42,7 @@ func (x *Runner) drain(p *pair) (a, b []Reply) {
 }
 
 func (x *Runner) samePushes(p *pair, a, b []Reply) string {
-	what := fmt.Sprintf("messages on connection %d to node %d", p.conn, p.node)
+	what := fmt.Sprintf("%s %d to node %d", messagesOn, p.conn, p.node)
 	a, b = orderPatterns(a), orderPatterns(b)
 	if len(a) != len(b) {
 		return what

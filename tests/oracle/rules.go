@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -26,12 +27,17 @@ type check struct {
 	args   []string
 	a, b   Reply
 	probes []Reply // the real side's replies to the rule's probes; nil inside MULTI
+	note   string  // what a rule for long texts found different
 }
 
 // compare returns what differs between two sides' replies to one command, or
 // "" when they agree.
 func (x *Runner) compare(e entry, a, b []Reply, probes []Reply) string {
-	if listens[commandName(e.args)] {
+	name := commandName(e.args)
+	if x.ignored[name] {
+		return ""
+	}
+	if listens[name] {
 		a, b = orderUnsubscribed(e.args, a), orderUnsubscribed(e.args, b)
 	}
 	if e.fenced != "" {
@@ -42,18 +48,18 @@ func (x *Runner) compare(e entry, a, b []Reply, probes []Reply) string {
 	}
 	for i := range a {
 		c := check{x: x, args: e.args, a: a[i], b: b[i], probes: probes}
-		if i == len(a)-1 && commandName(e.args) == "EXEC" && x.sameExec(e.pair, c) {
+		if i == len(a)-1 && name == "EXEC" && x.sameExec(e.pair, &c) {
 			continue
 		}
 		if !c.ok() {
-			return "reply"
+			return "reply" + c.note
 		}
 	}
 	return ""
 }
 
 func (c *check) ok() bool {
-	if c.a.equal(c.b) {
+	if c.a.equal(c.b) || c.x.ignored[commandName(c.args)] {
 		return true
 	}
 	if c.a.Kind == kindMissing || c.b.Kind == kindMissing {
@@ -71,13 +77,14 @@ func (c *check) ok() bool {
 }
 
 // sameExec compares EXEC's replies under the rules of the queued commands.
-func (x *Runner) sameExec(p *pair, c check) bool {
+func (x *Runner) sameExec(p *pair, c *check) bool {
 	if c.a.Kind != '*' || c.b.Kind != '*' || len(c.a.Items) != len(p.queued) || len(c.b.Items) != len(p.queued) {
 		return false
 	}
 	for i, args := range p.queued {
 		inner := check{x: x, args: args, a: c.a.Items[i], b: c.b.Items[i]}
 		if !inner.ok() {
+			c.note = fmt.Sprintf(" %d%s", i+1, inner.note)
 			return false
 		}
 	}

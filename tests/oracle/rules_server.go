@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,17 +79,27 @@ func pendingTimes(c *check) bool {
 	return strip(c.a).equal(strip(c.b))
 }
 
-// lineRule compares texts line by line after simplify.
-func lineRule(a, b Reply, separator string, simplify func(line string) string) bool {
-	clean := func(r Reply) Reply {
-		lines := strings.Split(r.Text, separator)
-		for i, line := range lines {
-			lines[i] = simplify(line)
-		}
-		r.Text = strings.Join(lines, separator)
-		return r
+// sameLines compares texts line by line after simplify, and notes the first
+// lines that differ.
+func (c *check) sameLines(separator string, simplify func(line string) string) bool {
+	if c.a.Kind != c.b.Kind {
+		return false
 	}
-	return clean(a).equal(clean(b))
+	linesA, linesB := strings.Split(c.a.Text, separator), strings.Split(c.b.Text, separator)
+	for i := range max(len(linesA), len(linesB)) {
+		var a, b string
+		if i < len(linesA) {
+			a = simplify(linesA[i])
+		}
+		if i < len(linesB) {
+			b = simplify(linesB[i])
+		}
+		if a != b || i >= len(linesA) || i >= len(linesB) {
+			c.note = fmt.Sprintf(", line %d: %q is %q", i+1, a, b)
+			return false
+		}
+	}
+	return true
 }
 
 // clientFields are the fields of CLIENT LIST that must agree; the others must
@@ -147,7 +158,7 @@ var infoFields = []string{
 // infoText compares INFO: the same sections and fields in the same order, and
 // the values that both can know.
 func infoText(c *check) bool {
-	return lineRule(c.a, c.b, "\r\n", func(line string) string {
+	return c.sameLines("\r\n", func(line string) string {
 		name, value, _ := strings.Cut(line, ":")
 		switch {
 		case strings.HasPrefix(name, "db"):
@@ -308,7 +319,7 @@ func clusterShards(c *check) bool {
 // clusterInfo compares CLUSTER INFO without epochs and traffic counters.
 func clusterInfo(c *check) bool {
 	c.a.Text, c.b.Text = withoutTraffic(c.a.Text), withoutTraffic(c.b.Text)
-	return lineRule(c.a, c.b, "\r\n", func(line string) string {
+	return c.sameLines("\r\n", func(line string) string {
 		name, _, _ := strings.Cut(line, ":")
 		if strings.HasSuffix(name, "_epoch") || name == "cluster_stats_messages_sent" || name == "cluster_stats_messages_received" {
 			return name

@@ -21,6 +21,9 @@ type Difference struct {
 
 // name groups differences that probably have one cause.
 func (d *Difference) name() string {
+	if strings.HasPrefix(d.What, messagesOn) {
+		return messagesOn // the step is only the one after which they were read
+	}
 	if len(d.Step.Args) == 0 {
 		return string(d.Step.Verb)
 	}
@@ -37,7 +40,6 @@ type pair struct {
 	previous  string     // name of the last command sent
 	listening bool       // subscribed or tracking: replies and pushes mix
 	blocked   []string   // the command that blocks both sides, or nil
-	blockedAt int
 }
 
 type pairKey struct{ conn, node int }
@@ -55,6 +57,8 @@ type Runner struct {
 	batchLimit int
 	// defaults are the CONFIG parameters that reset puts back.
 	defaults []string
+	// ignored are command names whose differences are known.
+	ignored map[string]bool
 	// sent counts the commands compared.
 	sent int
 }

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// shrinkBudget bounds how long one difference is shrunk.
-const shrinkBudget = 40 * time.Second
+// shownUnrepeated is how many of the last steps are shown of a difference that
+// does not come back.
+const shownUnrepeated = 30
 
 // Shrink looks for the shortest list of steps that still ends in a difference
 // of the same command, by delta debugging: drop ever smaller pieces of the
-// list, then arguments of what is left.
-func (x *Runner) Shrink(steps []Step, d *Difference) ([]Step, *Difference, error) {
-	s := &shrinker{x: x, name: d.name(), best: d, until: time.Now().Add(shrinkBudget)}
+// list, then arguments of what is left. It stops where budget ends.
+func (x *Runner) Shrink(steps []Step, d *Difference, budget time.Duration) ([]Step, *Difference, error) {
+	s := &shrinker{x: x, name: d.name(), best: d, until: time.Now().Add(budget)}
 	s.steps = slices.Clone(steps[:d.Index+1])
 	if last := &s.steps[d.Index]; last.Verb == vSnapshot && len(d.Step.Args) > 0 {
 		*last = d.Step
@@ -26,7 +27,8 @@ func (x *Runner) Shrink(steps []Step, d *Difference) ([]Step, *Difference, error
 		x.batchLimit = limit // it takes a pipeline to show
 		s.steps = slices.Clone(steps[:d.Index+1])
 		if !s.fails(s.steps) {
-			return s.steps, d, s.err
+			d.What += " (not seen again when repeated)"
+			return s.steps[max(0, len(s.steps)-shownUnrepeated):], d, s.err
 		}
 	}
 	s.onlyRelated()
