@@ -101,7 +101,7 @@ func (c *Cluster) start(o *options) error {
 		n.server, err = server.NewNode(server.Options{
 			Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: n.port,
 			Rand: rand.New(rand.NewPCG(o.seed, uint64(i))), Clock: c.clock, Log: o.log.With("node", n.Addr()),
-			OnShutdown: func() { n.server.Close() },
+			OnShutdown: func() { n.server.Close() }, Dial: c.reach,
 		})
 		if err != nil {
 			return fmt.Errorf("emulator: node %d: %w", i, err)
@@ -199,13 +199,30 @@ var ErrNoNode = errors.New("no node of this cluster is there")
 // go-redis and rueidis and the DialContext of redigo.
 func (c *Cluster) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		for _, n := range c.nodes {
-			if n.Addr() == addr {
-				return n.local.Dial(ctx)
-			}
+		if n := c.at(addr); n != nil {
+			return n.local.Dial(ctx)
 		}
 		return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("%w: %s (the nodes are at %v)", ErrNoNode, addr, c.Addrs())}
 	}
+}
+
+// at returns the node at an address, or nil.
+func (c *Cluster) at(addr string) *Node {
+	for _, n := range c.nodes {
+		if n.Addr() == addr {
+			return n
+		}
+	}
+	return nil
+}
+
+// reach connects to a node in process, or to any other server over TCP.
+func (c *Cluster) reach(ctx context.Context, addr string) (net.Conn, error) {
+	if n := c.at(addr); n != nil {
+		return n.local.Dial(ctx)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", addr)
 }
 
 // Advance moves the cluster's time forward by d: keys expire and timeouts pass

@@ -128,18 +128,16 @@ func (n *Node) tryToServe(wt *waiter, key dbKey) {
 	}
 	db := n.ks.DB(key.db)
 	value := db.Peek([]byte(key.key))
-	var reply resp.Encoder
-	reply.ShortDoubles = wt.session.enc.ShortDoubles
-	reply.SetProto(wt.session.enc.Proto())
+	reply := wt.session.newReply()
 	if value == nil || value.Kind() != wt.wait.Kind {
 		if wt.wait.OnDelete != nil {
-			wt.wait.OnDelete(&reply)
-			n.answer(wt, &reply)
+			wt.wait.OnDelete(reply)
+			n.answer(wt, reply)
 		}
 		return
 	}
 	c := command.Call{
-		Args: wt.args, Spec: wt.spec, Table: n.table, Reply: &reply, DB: db, Client: wt.session,
+		Args: wt.args, Spec: wt.spec, Table: n.table, Reply: reply, DB: db, Client: wt.session,
 		ClusterEnabled: n.clustered, Resumed: true, ReadyKey: key.key,
 	}
 	outer := n.running
@@ -148,7 +146,7 @@ func (n *Node) tryToServe(wt *waiter, key dbKey) {
 	n.running = outer
 	n.commitEffects()
 	if c.Waiting() == nil {
-		n.answer(wt, &reply)
+		n.answer(wt, reply)
 	}
 }
 
@@ -199,15 +197,14 @@ func (n *Node) timeOut(wt *waiter) {
 		n.endWait(wt)
 		return
 	}
-	var reply resp.Encoder
-	reply.SetProto(wt.session.enc.Proto())
-	wt.onTimeout(&reply)
-	n.answer(wt, &reply)
+	reply := wt.session.newReply()
+	wt.onTimeout(reply)
+	n.answer(wt, reply)
 }
 
 // unblock ends a wait with an error, as CLIENT UNBLOCK id ERROR does.
 func (n *Node) unblock(wt *waiter, msg string) {
-	var reply resp.Encoder
+	reply := wt.session.newReply()
 	reply.Error(msg)
-	n.answer(wt, &reply)
+	n.answer(wt, reply)
 }

@@ -10,9 +10,11 @@
 package server
 
 import (
+	"context"
 	"encoding/hex"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"time"
 
@@ -35,6 +37,8 @@ type Options struct {
 	Rand     *rand.Rand
 	Clock    *Clock
 	Log      *slog.Logger
+	// Dial connects to another server, for MIGRATE.
+	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// OnShutdown is called, in a goroutine of its own, when a client says
 	// SHUTDOWN.
 	OnShutdown func()
@@ -51,6 +55,7 @@ type Node struct {
 	runID      string
 	port       int
 	onShutdown func()
+	dial       func(ctx context.Context, addr string) (net.Conn, error)
 
 	// mu is the node's lock. All below is touched under it only.
 	mu     sync.Mutex
@@ -108,7 +113,7 @@ func NewNode(o Options) (*Node, error) {
 	n := &Node{
 		version: o.Version, table: tableFor(o.Version), clustered: o.Cluster,
 		clock: o.Clock, log: o.Log, rand: o.Rand, runID: randomHex(o.Rand, 20),
-		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown,
+		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown, dial: o.Dial,
 	}
 	n.started = n.clock.Now()
 	n.now = n.started
@@ -146,6 +151,7 @@ var families = []map[string]command.Handler{
 	pubsubCommands,
 	scriptingCommands,
 	functionCommands,
+	migrateCommands,
 	serverCommands,
 	clusterCommands,
 }

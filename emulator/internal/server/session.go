@@ -210,6 +210,23 @@ func (s *session) flush() {
 	s.enc.Reset()
 }
 
+// newReply returns an encoder for a reply that others write for the session, or
+// that is written when the batch it belongs to has been handed over.
+func (s *session) newReply() *resp.Encoder {
+	e := resp.NewEncoder(s.enc.Proto())
+	e.ShortDoubles = s.enc.ShortDoubles
+	return e
+}
+
+// answerLate sends a reply that had to wait for the node's lock to be released.
+func (s *session) answerLate(reply *resp.Encoder) {
+	s.node.lock()
+	if s.replies == repliesOn {
+		s.out.append(reply.Bytes())
+	}
+	s.node.unlock()
+}
+
 // disconnect ends the session from outside, at once.
 func (s *session) disconnect() {
 	s.killed.Store(true)
