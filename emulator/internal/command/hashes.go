@@ -208,7 +208,7 @@ func hincrby(c *Call) {
 		c.fail("ERR increment or decrement would overflow")
 		return
 	}
-	hash.Set(c.Args[2], number.AppendInt(nil, sum))
+	hash.Update(c.Args[2], number.AppendInt(nil, sum))
 	c.Reply.Int(sum)
 	c.Changed(c.Args[1], keyspace.ClassHash, "hincrby")
 }
@@ -240,9 +240,12 @@ func hincrbyfloat(c *Call) {
 		return
 	}
 	value := sum.Append(nil)
-	hash.Set(c.Args[2], value)
+	hash.Update(c.Args[2], value)
 	c.Reply.Bulk(value)
 	c.Changed(c.Args[1], keyspace.ClassHash, "hincrbyfloat")
 	// Replicas get the sum: theirs may be a machine that computes another one.
 	c.Propagate([]byte("HSET"), c.Args[1], c.Args[2], value)
+	if at, _ := hash.ExpireAt(c.Args[2]); at != 0 { // HSET forgets it
+		c.Propagate([]byte("HPEXPIREAT"), c.Args[1], number.AppendInt(nil, at), []byte("FIELDS"), []byte("1"), c.Args[2])
+	}
 }

@@ -73,7 +73,10 @@ func hscan(c *Call) {
 		return hash.Scan(cursor, func(field, value []byte) {
 			seen++
 			if o.matches(string(field)) {
-				found = append(found, bytes.Clone(field), bytes.Clone(value))
+				found = append(found, bytes.Clone(field))
+				if !o.noValues {
+					found = append(found, bytes.Clone(value))
+				}
 			}
 		})
 	})

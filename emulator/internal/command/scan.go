@@ -18,6 +18,7 @@ type scanOptions struct {
 
 	pattern    []byte
 	hasPattern bool
+	noValues   bool // of HSCAN alone, since 7.4
 }
 
 // scanCursor reads argument i as a cursor, which C's strtoul has to like.
@@ -47,6 +48,12 @@ func (c *Call) scanOptions(i int, isScan bool) (o scanOptions, ok bool) {
 			o.hasPattern = string(o.pattern) != "*"
 		case c.left(i) > 0 && c.is(i, "TYPE") && isScan:
 			o.kind = string(c.Args[i+1])
+		case c.is(i, "NOVALUES") && c.Version().AtLeast(7, 4):
+			if c.Spec.Name != "hscan" {
+				return o, c.fail("ERR NOVALUES option can only be used in HSCAN")
+			}
+			o.noValues = true
+			i-- // it takes no argument
 		default:
 			return o, c.fail(errSyntax)
 		}
