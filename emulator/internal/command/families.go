@@ -20,4 +20,5 @@ var families = []map[string]Handler{
 	streamCommands,
 	zsetCommands,
 	geoCommands,
+	hashExpireCommands,
 }
