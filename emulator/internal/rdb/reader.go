@@ -68,7 +68,7 @@ func (r *Reader) Count() int {
 	return int(n)
 }
 
-// length reads a length or the number of a special encoding.
+// length reads a length or the byte of a special encoding.
 func (r *Reader) length() (n uint64, special bool) {
 	head := r.Byte()
 	switch head & 0xc0 {
@@ -76,8 +76,8 @@ func (r *Reader) length() (n uint64, special bool) {
 		return uint64(head & 0x3f), false
 	case length14:
 		return uint64(head&0x3f)<<8 | uint64(r.Byte()), false
-	case specially:
-		return uint64(head & 0x3f), true
+	case encodedInt8:
+		return uint64(head), true
 	}
 	switch head {
 	case length32:

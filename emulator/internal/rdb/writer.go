@@ -31,7 +31,6 @@ const (
 	length14  = 1 << 6
 	length32  = 0x80
 	length64  = 0x81
-	specially = 3 << 6 // not a length but a special encoding of a string
 )
 
 // Len writes a length, or any other unsigned number.
@@ -50,12 +49,12 @@ func (w *Writer) Len(n uint64) {
 	}
 }
 
-// The special encodings of strings.
+// What stands in place of the length of a string in a special encoding.
 const (
-	encodedInt8 = iota
-	encodedInt16
-	encodedInt32
-	encodedLZF
+	encodedInt8  = 0xc0
+	encodedInt16 = 0xc1
+	encodedInt32 = 0xc2
+	encodedLZF   = 0xc3
 )
 
 // String writes a string: as an integer if it reads as a small one, compressed
@@ -68,7 +67,7 @@ func (w *Writer) String(b []byte) {
 	}
 	if w.Compress && len(b) > 20 {
 		if c := compress(b, len(b)-4); c != nil {
-			w.Byte(specially | encodedLZF)
+			w.Byte(encodedLZF)
 			w.Len(uint64(len(c)))
 			w.Len(uint64(len(b)))
 			w.Raw(c)
@@ -83,12 +82,12 @@ func (w *Writer) String(b []byte) {
 func (w *Writer) smallInt(n int64) bool {
 	switch {
 	case n == int64(int8(n)):
-		w.buf = append(w.buf, specially|encodedInt8, byte(n))
+		w.buf = append(w.buf, encodedInt8, byte(n))
 	case n == int64(int16(n)):
-		w.Byte(specially | encodedInt16)
+		w.Byte(encodedInt16)
 		w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(n))
 	case n == int64(int32(n)):
-		w.Byte(specially | encodedInt32)
+		w.Byte(encodedInt32)
 		w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(n))
 	default:
 		return false
