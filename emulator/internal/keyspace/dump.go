@@ -95,6 +95,10 @@ func (d *dumper) zset(z *ZSet) {
 }
 
 func (d *dumper) hash(h *Hash) {
+	if h.timed || h.nextExpiry() != 0 {
+		d.timedHash(h)
+		return
+	}
 	if h.pack != nil && d.listpacks() {
 		d.Byte(rdb.TypeHashListpack)
 		d.String(h.pack.Bytes())

@@ -46,6 +46,8 @@ func (l loader) value(kind byte) Value {
 		return orNil(l.zset(kind))
 	case rdb.TypeHash, rdb.TypeHashZipmap, rdb.TypeHashZiplist, rdb.TypeHashListpack:
 		return orNil(l.hash(kind))
+	case rdb.TypeHashMetadata, rdb.TypeHashListpackEx:
+		return orNil(l.timedHash(kind))
 	case rdb.TypeStreamListpacks, rdb.TypeStreamListpacks2, rdb.TypeStreamListpacks3:
 		return orNil(l.stream(kind))
 	}
