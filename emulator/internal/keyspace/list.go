@@ -72,6 +72,16 @@ func (l *List) Memory() int64 {
 // Len is the number of elements.
 func (l *List) Len() int { return l.length }
 
+// Nodes is the number of listpacks the list consists of, and their size in
+// bytes, for DEBUG OBJECT.
+func (l *List) Nodes() (count, bytes int) {
+	for node := l.head; node != nil; node = node.next {
+		count++
+		bytes += node.pack.Size()
+	}
+	return count, bytes
+}
+
 // link puts node behind after, or in front of all when after is nil.
 func (l *List) link(after, node *listNode) {
 	node.prev = after

@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -259,7 +258,20 @@ func debugObject(c *command.Call) {
 		c.Reply.Error("ERR no such key")
 		return
 	}
+	refcount := 1
+	if str, ok := value.(*keyspace.String); ok && str.Shared() {
+		refcount = math.MaxInt32
+	}
 	idle, _ := c.DB.Idle(key)
-	c.Reply.Status(fmt.Sprintf("Value at:0x7f%010x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
-		os.Getpid(), value.Encoding(), value.Memory(), (c.Now()/1000-idle)&(1<<24-1), idle))
+	// A payload is the type, the serialized value, the version and a checksum.
+	serialized := len(keyspace.Dump(value, &c.Keyspace().Limits)) - 1 - 2 - 8
+	var list strings.Builder
+	if l, ok := value.(*keyspace.List); ok && l.Encoding() == "quicklist" {
+		nodes, bytes := l.Nodes()
+		fmt.Fprintf(&list, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:%d ql_uncompressed_size:%d",
+			nodes, float64(l.Len())/float64(nodes), c.Keyspace().Limits.ListMaxListpackSize,
+			boolInt(c.Keyspace().Limits.ListCompressDepth != 0), bytes)
+	}
+	c.Reply.Status(fmt.Sprintf("Value at:%p refcount:%d encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
+		value, refcount, value.Encoding(), serialized, (c.Now()/1000-idle)&(1<<24-1), idle, list.String()))
 }

@@ -105,7 +105,8 @@ type dbKey struct {
 	key string
 }
 
-// databases of a server on its own; a node of a cluster has one.
+// databases of a server. Those of a node of a cluster have numbers too, but
+// nothing gets into any other than the first.
 const databases = 16
 
 // NewNode returns a node without data that listens nowhere yet.
@@ -117,12 +118,8 @@ func NewNode(o Options) (*Node, error) {
 	}
 	n.started = n.clock.Now()
 	n.now = n.started
-	count := databases
-	if o.Cluster {
-		count = 1
-	}
 	n.ks = keyspace.New(keyspace.Options{
-		Databases: count, Slots: o.Cluster, Limits: keyspace.DefaultLimits(o.Version), Rand: o.Rand, Hooks: (*hooks)(n),
+		Databases: databases, Slots: o.Cluster, Limits: keyspace.DefaultLimits(o.Version), Rand: o.Rand, Hooks: (*hooks)(n),
 	})
 	n.ks.SetNow(n.now.UnixMilli())
 	n.stats.init(n.table)

@@ -51,7 +51,7 @@ func (n *Node) applyConfig() {
 	c := n.config
 	n.set = settings{
 		password: c.String("requirepass"), maxMemory: c.Int("maxmemory"),
-		notify: keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		notify: keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		minReplicas:       int(c.Int("min-replicas-to-write")),
 		minReplicasMaxLag: time.Duration(c.Int("min-replicas-max-lag")) * time.Second,
 	}

@@ -166,6 +166,9 @@ func (n *Node) decide(r *Request, slot slots.Slot, owner *peer, distinct bool) (
 			if existing && n.version.AtLeast(7, 0) {
 				return TryAgain, nil
 			}
+			if migratingTo == n.self {
+				return Serve, nil // SETSLOT lets a node migrate a slot to itself
+			}
 			return Ask, migratingTo
 		}
 		if importing && r.Asking {
