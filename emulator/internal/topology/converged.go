@@ -1,5 +1,7 @@
 package topology
 
+import "github.com/fakecluster/fakecluster/slots"
+
 // converged reports whether nothing can happen any more but heartbeats: no
 // message is under way, no way between nodes is disturbed, all running nodes
 // agree with each other, and those that do not run are known as failed.
@@ -8,16 +10,22 @@ func (w *Network) converged() bool {
 		return false
 	}
 	for _, m := range w.members {
-		m.guard.Lock()
-	}
-	defer func() {
-		for _, m := range w.members {
-			m.guard.Unlock()
-		}
-	}()
-	for _, m := range w.members {
-		if m.running() && (m.node.busy() || !w.agrees(m.node)) {
+		if m.running() && !w.calm(m) {
 			return false
+		}
+	}
+	// Only one guard is held at a time, so what nodes believe is noted down.
+	var notes []notes
+	for _, m := range w.members {
+		if m.running() {
+			notes = append(notes, m.note())
+		}
+	}
+	for i := range notes {
+		for j := range notes {
+			if i != j && !notes[i].agree(&notes[j]) {
+				return false
+			}
 		}
 	}
 	return true
@@ -26,62 +34,102 @@ func (w *Network) converged() bool {
 // undisturbed reports whether all ways are free and fast.
 func (w *Network) undisturbed() bool { return len(w.ways) == 0 && w.general == (Condition{}) }
 
-// agrees reports whether what n believes of every node it knows is what that
-// node believes of itself.
-func (w *Network) agrees(n *Node) bool {
-	for p := range n.others {
+// calm reports whether a node waits for nothing, is in touch with all nodes
+// that run, and holds all others for failed.
+func (w *Network) calm(m *member) bool {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	if m.node.busy() {
+		return false
+	}
+	for p := range m.node.others {
 		if p.has(flagNoAddr) {
 			continue
 		}
-		m := w.member(p.id)
-		if m == nil || !m.running() {
+		other := w.member(p.id)
+		if other == nil || !other.running() {
 			if !p.has(flagFail) {
 				return false
 			}
-			continue
-		}
-		other := m.node
-		back := other.lookup(n.self.id)
-		if p.failing() || p.link == 0 || p.pingSent != 0 || p.addr != other.self.addr || back == nil ||
-			p.isMaster() != other.self.isMaster() || p.masterID() != other.self.masterID() ||
-			p.shownEpoch() != other.self.shownEpoch() || n.currentEpoch != other.currentEpoch {
-			return false
-		}
-		if p.isMaster() && n.self.isMaster() && p.epoch == n.self.epoch && p.id < n.self.id != (n.self.id < p.id) && p.epoch != 0 {
-			return false
-		}
-		if !n.sameOwners(other) {
+		} else if p.failing() || p.link == 0 || p.pingSent != 0 || p.addr.bus() != other.bus {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *peer) masterID() string {
-	if p.master == nil {
-		return ""
-	}
-	return p.master.id
+// notes are what a node believes, the node itself first.
+type notes struct {
+	epoch   uint64
+	beliefs []belief
 }
 
-// sameOwners reports whether two nodes agree on the owner of every slot.
-func (n *Node) sameOwners(other *Node) bool {
-	if n.assigned != other.assigned {
+// belief is what a node believes of one node.
+type belief struct {
+	id, master string
+	addr       Addr
+	isMaster   bool
+	epoch      uint64
+	numSlots   int
+	slots      *slots.Set
+}
+
+func (m *member) note() notes {
+	m.guard.Lock()
+	defer m.guard.Unlock()
+	n := m.node
+	v := notes{epoch: n.currentEpoch, beliefs: make([]belief, 1, len(n.peers))}
+	v.beliefs[0] = believe(n.self)
+	for p := range n.others {
+		v.beliefs = append(v.beliefs, believe(p))
+	}
+	return v
+}
+
+func believe(p *peer) belief {
+	b := belief{
+		id: p.id, addr: p.addr, isMaster: p.isMaster(), epoch: p.shownEpoch(),
+		numSlots: p.numSlots, slots: p.shareSlots(),
+	}
+	if p.master != nil {
+		b.master = p.master.id
+	}
+	return b
+}
+
+// agree reports whether what v's node believes of other's node, if it knows
+// it, is what that believes of itself, and both believe the same of slots.
+func (v *notes) agree(other *notes) bool {
+	self := &other.beliefs[0]
+	known := v.about(self.id)
+	if known == nil {
+		return other.about(v.beliefs[0].id) == nil // strangers
+	}
+	me := &v.beliefs[0]
+	if known.isMaster != self.isMaster || known.master != self.master || known.epoch != self.epoch || known.addr != self.addr ||
+		v.epoch != other.epoch || me.isMaster && self.isMaster && me.epoch == self.epoch && me.epoch != 0 {
 		return false
 	}
-	if n.owners == other.owners {
-		return true
-	}
-	for _, p := range n.peers {
-		if p == nil || p.numSlots == 0 {
+	for i := range v.beliefs {
+		b := &v.beliefs[i]
+		if b.numSlots == 0 {
 			continue
 		}
-		q := other.lookup(p.id)
-		if q == nil || q.numSlots != p.numSlots || q.slots != p.slots && *q.slots != *p.slots {
+		o := other.about(b.id)
+		if o == nil || o.numSlots != b.numSlots || o.slots != b.slots && *o.slots != *b.slots {
 			return false
 		}
 	}
 	return true
+}
+
+func (v *notes) about(id string) *belief {
+	for i := range v.beliefs {
+		if v.beliefs[i].id == id {
+			return &v.beliefs[i]
+		}
+	}
+	return nil
 }
 
 // busy reports whether the node waits for something that time will bring.

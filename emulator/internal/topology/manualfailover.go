@@ -63,7 +63,7 @@ func (n *Node) receiveManualStart(m *Message, sender *peer) {
 	n.manual.end = n.now + manualTimeout
 	n.manual.replica = sender
 	n.changes++
-	n.host.PauseWrites(manualTimeout * pauseFactor)
+	n.host.PauseWrites(n.now - n.ahead + manualTimeout*pauseFactor)
 	n.answer(m, n.heartbeat(Ping))
 }
 

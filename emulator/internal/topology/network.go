@@ -65,8 +65,11 @@ type heldMessage struct {
 }
 
 type member struct {
-	node   *Node
-	guard  sync.Locker
+	node  *Node
+	guard sync.Locker
+	// id and bus are the node's as of when it last worked for the network:
+	// the node itself must not be asked without its guard.
+	id     string
 	bus    BusAddr
 	dead   bool
 	paused bool
@@ -75,7 +78,7 @@ type member struct {
 
 func (m *member) running() bool { return !m.dead && !m.paused }
 
-// NewNetwork returns a network without nodes.
+// NewNetwork returns a network without nodes. r is used by the network only.
 func NewNetwork(r *rand.Rand, now int64) *Network {
 	return &Network{now: now, ticked: now, changedAt: now, rand: r, ways: map[way]state{}, last: map[way]int64{}}
 }
@@ -87,8 +90,8 @@ func (w *Network) Add(n *Node, guard sync.Locker) {
 		guard = noGuard{}
 	}
 	guard.Lock()
-	n.dial, n.ahead = w.listens, w.ahead
-	w.members = append(w.members, &member{node: n, guard: guard, bus: n.Addr().bus()})
+	n.ahead = w.ahead
+	w.members = append(w.members, &member{node: n, guard: guard, id: n.ID(), bus: n.Addr().bus()})
 	guard.Unlock()
 	w.wake()
 }
@@ -101,12 +104,12 @@ func (noGuard) Unlock() {}
 // Remove takes a node off the network as Kill does, for good.
 func (w *Network) Remove(id string) {
 	w.Kill(id)
-	w.members = slices.DeleteFunc(w.members, func(m *member) bool { return m.node.ID() == id })
+	w.members = slices.DeleteFunc(w.members, func(m *member) bool { return m.id == id })
 }
 
 func (w *Network) member(id string) *member {
 	for _, m := range w.members {
-		if m.node.ID() == id {
+		if m.id == id {
 			return m
 		}
 	}
@@ -116,10 +119,12 @@ func (w *Network) member(id string) *member {
 // with makes a node work and collects what it sends.
 func (w *Network) with(m *member, work func(*Node)) {
 	m.guard.Lock()
-	m.node.ahead = w.ahead
-	work(m.node)
-	out := m.node.Outbox()
-	m.bus = m.node.Addr().bus()
+	n := m.node
+	n.ahead, n.dial = w.ahead, w.listens
+	work(n)
+	n.dial = nil
+	out := n.Outbox()
+	m.id, m.bus = n.ID(), n.Addr().bus()
 	m.guard.Unlock()
 	for i := range out {
 		w.post(m, out[i])
@@ -137,7 +142,7 @@ func (w *Network) post(from *member, m Message) {
 	}
 	late := w.blocked(from, to, &m)
 	if w.Trace != nil {
-		w.Trace(&m, to.node.ID(), late)
+		w.Trace(&m, to.id, late)
 	}
 	if late {
 		w.hold(from, to, m)
@@ -484,7 +489,7 @@ func (w *Network) SetGeneralCondition(c Condition) {
 // no group form one together.
 func (w *Network) Partition(groups ...[]string) {
 	group := func(m *member) int {
-		return slices.IndexFunc(groups, func(ids []string) bool { return slices.Contains(ids, m.node.ID()) })
+		return slices.IndexFunc(groups, func(ids []string) bool { return slices.Contains(ids, m.id) })
 	}
 	for _, a := range w.members {
 		for _, b := range w.members {

@@ -38,9 +38,9 @@ type Host interface {
 	// Follow makes the server a replica of another node, or a master when
 	// master is empty.
 	Follow(master string)
-	// PauseWrites keeps clients' writes waiting for so many milliseconds; 0
-	// ends the pause. Manual failover uses it.
-	PauseWrites(ms int64)
+	// PauseWrites keeps clients' writes waiting until a time of the clock
+	// clients see; 0 ends the pause. Manual failover uses it.
+	PauseWrites(until int64)
 }
 
 // EndpointType is cluster-preferred-endpoint-type: what clients are told to
@@ -90,7 +90,8 @@ type Config struct {
 	Version  version.Version
 	Settings Settings
 	Host     Host
-	Rand     *rand.Rand
+	// Rand is used by this node only.
+	Rand *rand.Rand
 }
 
 // Node is one node's own view of the cluster.
@@ -102,7 +103,8 @@ type Node struct {
 	host    Host
 	rand    *rand.Rand
 	now     int64
-	// dial reports whether a node listens at an address; nil means always.
+	// dial reports whether a node listens at an address. It is nil, and links
+	// are opened in good faith, while the network is not at work.
 	dial func(BusAddr) bool
 	// ahead is how far now is ahead of the clock clients see.
 	ahead int64
@@ -172,9 +174,6 @@ func (n *Node) newShardID() string {
 	}
 	return NewID(n.rand)
 }
-
-// SetHost attaches the server the node belongs to.
-func (n *Node) SetHost(h Host) { n.host = h }
 
 // setClock takes over the time of a command, which comes by the clock clients
 // see.

@@ -304,7 +304,11 @@ func (s *script) printServer(node int) {
 	if h.master != "" {
 		master = s.name(h.master)
 	}
-	fmt.Fprintf(s.out, "follows %s, writes paused for %d ms, %d keys\n", master, h.paused, h.Keys())
+	fmt.Fprintf(s.out, "follows %s, %d keys", master, h.Keys())
+	if h.paused != 0 {
+		fmt.Fprintf(s.out, ", writes paused for %d ms", h.paused-s.now)
+	}
+	fmt.Fprintln(s.out)
 }
 
 func (s *script) printRoute(args []string) {

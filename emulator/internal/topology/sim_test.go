@@ -16,7 +16,7 @@ type server struct {
 	offset  int64
 	dataAge int64
 	master  string
-	paused  int64
+	paused  int64 // until
 	emptied bool
 }
 
@@ -35,7 +35,7 @@ func (s *server) EmptyData()                       { clear(s.keys); s.emptied = 
 func (s *server) ReplicationOffset() int64         { return s.offset }
 func (s *server) ReplicaDataAge() int64            { return s.dataAge }
 func (s *server) Follow(master string)             { s.master = master }
-func (s *server) PauseWrites(ms int64)             { s.paused = ms }
+func (s *server) PauseWrites(until int64)          { s.paused = until }
 
 // sim is a network of nodes called n1, n2 and so on. Node n1's id is forty
 // ones, so ids order as names do.
@@ -75,14 +75,14 @@ func newEmptySim(count int, v version.Version, seed uint64) *sim {
 }
 
 func prepareSim(members []Member, v version.Version, seed uint64) *sim {
-	random := rand.New(rand.NewPCG(seed, 1))
-	s := &sim{now: simStart, Network: NewNetwork(random, simStart), names: map[string]string{}, members: members}
+	random := func(i int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(i))) }
+	s := &sim{now: simStart, Network: NewNetwork(random(-1), simStart), names: map[string]string{}, members: members}
 	for i := range members {
 		s.servers = append(s.servers, newServer())
 		id := strings.Repeat(strconv.FormatInt(int64(i+1), 16), 40)[:40]
 		members[i].Config = Config{
 			ID: id, Addr: Addr{Host: "127.0.0.1", Port: 7001 + i, BusPort: 17001 + i},
-			Version: v, Settings: DefaultSettings(), Rand: random, Host: s.servers[i],
+			Version: v, Settings: DefaultSettings(), Rand: random(i), Host: s.servers[i],
 		}
 		s.names[id] = fmt.Sprintf("n%d", i+1)
 		if r := members[i].ReplicaOf; r >= 0 && members[r].Slots != nil {
