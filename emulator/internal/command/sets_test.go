@@ -83,7 +83,7 @@ func TestSetCombinations(t *testing.T) {
 		SINTER a b c
 		SINTER a missing
 		SINTER missing
-		SINTER w b
+		unordered: SINTER w b
 		SINTER a a
 		SUNION a b
 		SUNION a b c missing
