@@ -973,3 +973,1868 @@ return {pcall(error,{err='x'})}
 return select('#',pcall(error,{1}))
 ----
 return select('#',pcall(error,{err='x'}))
+----
+return string.format('%d %5d %-5d| %05d %+d % d', 1, 2, 3, 4, 5, 6)
+----
+return string.format('%d', 3.7)
+----
+return string.format('%d', -3.7)
+----
+return string.format('%d', '10')
+----
+return string.format('%d', 'x')
+----
+return string.format('%d')
+----
+return string.format('%d', 2^53)
+----
+return string.format('%d', 2^63)
+----
+return string.format('%d', 1/0)
+----
+return string.format('%u', -1)
+----
+return string.format('%u', 2^63)
+----
+return string.format('%x %X %#x %o %#o', 255, 255, 255, 8, 8)
+----
+return string.format('%x', -1)
+----
+return string.format('%x', 0.5)
+----
+return string.format('%5.3d|%-8.3d|%08.3d', 7, 7, 7)
+----
+return string.format('%.0d|%.0x', 0, 0)
+----
+return string.format('%c%c', 72, 105)
+----
+return string.format('%c', 0)
+----
+return string.format('%5c|%-5c|', 65, 66)
+----
+return string.format('%e %E', 12345.678, 0.00012)
+----
+return string.format('%f %.2f %10.3f|%-10.1f|', 1.5, 2.345, 3.14159, 2.5)
+----
+return string.format('%.0f %.0f %.0f', 0.5, 1.5, 2.5)
+----
+return string.format('%#.0f %#g %g', 3, 3, 3)
+----
+return string.format('%g %g %g %g', 1e20, 1e-5, 100000, 1000000)
+----
+return string.format('%.3g %.10g %.17g %.20g', 1/3, 1/3, 0.1, 0.1)
+----
+return string.format('%.99f', 1/3)
+----
+return string.format('%f', 1e300)
+----
+return string.format('%G', 1e-10)
+----
+return string.format('%a', 1)
+----
+return string.format('%f %f %f', 1/0, -1/0, 0/0)
+----
+return string.format('%5.1f|%+.1f|% .1f|%05.1f', 1/0, 1/0, 1/0, 1/0)
+----
+return string.format('%d %s', 1)
+----
+return string.format('%s %s', 1, 'x')
+----
+return string.format('%s', nil)
+----
+return string.format('%s', {})
+----
+return string.format('%s', true)
+----
+return string.format('%10s|%-10s|%.2s', 'abc', 'abc', 'abc')
+----
+return string.format('%s', 'a\0b')
+----
+return string.format('%q', 'a\n"b"\\\r\0\t')
+----
+return string.format('%q', 1)
+----
+return string.format('%i', 42)
+----
+return string.format('%%')
+----
+return string.format('%5%')
+----
+return string.format('%')
+----
+return string.format('%y', 1)
+----
+return string.format('%ld', 1)
+----
+return string.format('%123d', 1)
+----
+return string.format('%.123d', 1)
+----
+return string.format('%-+ #0d', 1)
+----
+return string.format('%-+ #0-d', 1)
+----
+return string.format('%------d', 1)
+----
+return string.format()
+----
+return string.format(1)
+----
+return string.format({})
+----
+return string.format('%s', string.rep('x', 200)):len()
+----
+return string.format('%5s', string.rep('x', 200)):len()
+----
+return string.format('%.5s', string.rep('x', 200))
+----
+return string.format('%099d', 1)
+----
+return string.len('abc')
+----
+return string.len(123)
+----
+return string.len()
+----
+return string.len({})
+----
+return ('x'):len()
+----
+return ('abc'):upper()
+----
+return ('ABC'):lower()
+----
+return ('\224\225x'):upper()
+----
+return string.rep('ab', 3)
+----
+return string.rep('ab', 0)
+----
+return string.rep('ab', -1)
+----
+return string.rep('', 1e9)
+----
+return string.rep()
+----
+return string.rep('x')
+----
+return string.rep('x', 'y')
+----
+return string.rep('x', '3')
+----
+return string.reverse('hello')
+----
+return string.reverse(12)
+----
+return string.sub('hello', 2, 4)
+----
+return string.sub('hello', -3)
+----
+return string.sub('hello', -3, -2)
+----
+return string.sub('hello', 0)
+----
+return string.sub('hello', 10)
+----
+return string.sub('hello', 2, 100)
+----
+return string.sub('hello', 3, 2)
+----
+return string.sub('hello')
+----
+return string.sub('hello', 2.7)
+----
+return string.sub('hello', '2', '3')
+----
+return string.sub('hello', 1e100)
+----
+return string.sub('hello', -1e100, 1e100)
+----
+return ('hello'):sub(2)
+----
+return ('hello'):sub({})
+----
+return ('hello').sub()
+----
+return {string.byte('abc', 1, 3)}
+----
+return string.byte('abc')
+----
+return string.byte('abc', 10)
+----
+return {string.byte('abc', -1)}
+----
+return string.byte('')
+----
+return string.byte()
+----
+return #{string.byte(string.rep('x', 7000), 1, -1)}
+----
+return string.byte(string.rep('x', 9000), 1, -1)
+----
+return string.char(72, 105)
+----
+return string.char()
+----
+return string.char(256)
+----
+return string.char(-1)
+----
+return string.char('x')
+----
+return string.char('65')
+----
+return string.char({})
+----
+return string.dump(function() end)
+----
+return string.dump(print)
+----
+return string.dump(1)
+----
+return {string.find('hello', 'l')}
+----
+return {string.find('hello', 'xyz')}
+----
+return {string.find('hello', '')}
+----
+return {string.find('hello', '', 10)}
+----
+return {string.find('', '')}
+----
+return {string.find('hello', 'l', 4)}
+----
+return {string.find('hello', 'l', -2)}
+----
+return {string.find('hello', 'l', 100)}
+----
+return {string.find('a.b', '.', 1, true)}
+----
+return {string.find('a.b', '%.')}
+----
+return {string.find('hello world', '(o)( )(w)')}
+----
+return {string.find('hello', '()ll()')}
+----
+return {string.find('hello', '^h')}
+----
+return {string.find('hello', '^e')}
+----
+return {string.find('hello', 'o$')}
+----
+return {string.find('hello', 'l$')}
+----
+return {string.find('a$b', '$b')}
+----
+return {string.find('hello', '[a-f]')}
+----
+return {string.find('hello', '[^a-h]')}
+----
+return {string.find('he]lo', '[]]')}
+----
+return {string.find('he-lo', '[a-]')}
+----
+return {string.find('he^lo', '[x^]')}
+----
+return {string.find('abc123', '%d+')}
+----
+return {string.find('  x', '%S')}
+----
+return {string.find('key = value', '(%w+)%s*=%s*(%w+)')}
+----
+return {string.find('THE (quick) fox', '%((%a+)%)')}
+----
+return {string.find('f(a(b)c)d', '%b()')}
+----
+return {string.find('THE (quick) fox', '%f[%a]%a+', 2)}
+----
+return {string.find('abcabc', '(a)(b)(c)%1%2%3')}
+----
+return {string.find('aXb', 'a%ub')}
+----
+return {string.find('x\0y', '%z')}
+----
+return {string.find('x\0y', '\0')}
+----
+return {string.find('aaa', 'a-')}
+----
+return {string.find('aaab', 'a-b')}
+----
+return {string.find('aaa', 'a*')}
+----
+return {string.find('aaa', 'a+?')}
+----
+return {string.find('ab', 'a?b?c?')}
+----
+return string.find('x', '[')
+----
+return string.find('x', '[a')
+----
+return string.find('x', '[]')
+----
+return string.find('x', '[^')
+----
+return string.find('x', '%')
+----
+return string.find('x', '(')
+----
+return string.find('x', ')')
+----
+return string.find('x', '(()')
+----
+return string.find('x', '%1')
+----
+return string.find('x', '(x)%2')
+----
+return string.find('x', '(x%1)')
+----
+return string.find('x', '%b')
+----
+return string.find('x', '%bx')
+----
+return string.find('x', '%f')
+----
+return string.find('x', '%fx')
+----
+return string.find('x', '[%')
+----
+return string.find('x', '[%a')
+----
+return string.find('x', '[a-%')
+----
+return string.find('x', '%g')
+----
+return {string.find('[x-z]', '[%[-x]')}
+----
+return string.find()
+----
+return string.find('x')
+----
+return string.find('x', {})
+----
+return string.find({}, 'x')
+----
+return string.find('x', 'x', 'y')
+----
+return string.find(string.rep('a', 40), string.rep('(a)', 33))
+----
+return string.find(string.rep('a', 20), string.rep('a?', 20)..string.rep('a', 20))
+----
+return string.match('hello 123', '%d+')
+----
+return string.match('hello', 'xyz')
+----
+return {string.match('key=val', '(%w+)=(%w+)')}
+----
+return {string.match('  trim  ', '^%s*(.-)%s*$')}
+----
+return {string.match('2024-01-15', '(%d+)-(%d+)-(%d+)')}
+----
+return string.match('x', '()')
+----
+return string.match('hello', '.-')
+----
+return string.match('hello', 'l', 4)
+----
+return {string.gsub('hello', 'l', 'L')}
+----
+return {string.gsub('hello', 'l', 'L', 1)}
+----
+return {string.gsub('hello', 'l', 'L', 0)}
+----
+return {string.gsub('hello', 'l', 'L', -1)}
+----
+return {string.gsub('hello', '', '-')}
+----
+return {string.gsub('hello', '.', {h='H', e=false, l=1})}
+----
+return {string.gsub('hello', '.', function(c) if c=='l' then return 'L' end end)}
+----
+return {string.gsub('hello', '(h)(e)', '%2%1')}
+----
+return {string.gsub('hello', 'l', '%0%0')}
+----
+return {string.gsub('hello', 'l', '%%')}
+----
+return {string.gsub('hello', 'l', '%1')}
+----
+return {string.gsub('hello', 'l', '%2')}
+----
+return {string.gsub('hello', '(l)', '%2')}
+----
+return {string.gsub('hello', 'l', '%')}
+----
+return {string.gsub('hello', 'l', '%x')}
+----
+return {string.gsub('abc', '%w', '%0-%0')}
+----
+return {string.gsub('abc', '^a', 'x')}
+----
+return {string.gsub('aaa', '^a', 'x')}
+----
+return {string.gsub('hello world', '%w+', string.upper)}
+----
+return {string.gsub('$name is $age', '%$(%w+)', {name='Bob', age=42})}
+----
+return {string.gsub('abc', '', '')}
+----
+return {string.gsub('', '', 'x')}
+----
+return {string.gsub('abc', 'b*', 'x')}
+----
+return {string.gsub('hello', 'l', function() return {} end)}
+----
+return {string.gsub('hello', 'l', {l={}})}
+----
+return {string.gsub('hello', 'l', true)}
+----
+return {string.gsub('hello', 'l', nil)}
+----
+return {string.gsub('hello', 'l')}
+----
+return {string.gsub('hello')}
+----
+return {string.gsub('hello', 'l', 5)}
+----
+return {string.gsub('hello', '(', 'x')}
+----
+return {string.gsub('a,b,,c', ',', ';')}
+----
+return {string.gsub('abc', '(a)(b)(c)', function(...) return select('#',...) end)}
+----
+return {string.gsub('abc', '()', function(p) return p end)}
+----
+return {string.gsub('hello', 'l', setmetatable({}, {__index=function(t,k) return k:upper() end}))}
+----
+return {string.gsub('hello', 'l', function() error('in gsub') end)}
+----
+local t={} for w in string.gmatch('one two three', '%a+') do t[#t+1]=w end return t
+----
+local t={} for k,v in string.gmatch('a=1, b=2', '(%w+)=(%w+)') do t[#t+1]=k..v end return t
+----
+local t={} for p in string.gmatch('abc', '()') do t[#t+1]=p end return t
+----
+local t={} for w in string.gmatch('abc', '') do t[#t+1]='<'..w..'>' end return t
+----
+local t={} for w in string.gmatch('aaa', '^a') do t[#t+1]=w end return t
+----
+local t={} for w in ('a b'):gmatch('%S') do t[#t+1]=w end return t
+----
+return string.gmatch('x')
+----
+return string.gmatch()
+----
+return tostring(string.gfind==string.gmatch)
+----
+for w in string.gmatch('x', '[') do end
+----
+return table.concat({1,2,3}, ', ')
+----
+return table.concat({1,2,3})
+----
+return table.concat({})
+----
+return table.concat({}, 'x')
+----
+return table.concat({1,2,3}, ',', 2)
+----
+return table.concat({1,2,3}, ',', 2, 3)
+----
+return table.concat({1,2,3}, ',', 3, 2)
+----
+return table.concat({1,2,3}, ',', 1, 5)
+----
+return table.concat({1,{},3})
+----
+return table.concat({1,true,3})
+----
+return table.concat({'a',1.5,'b'}, '-')
+----
+return table.concat(1)
+----
+return table.concat({}, {})
+----
+return table.concat({1,2}, 1)
+----
+return table.concat()
+----
+local t={1,2,3} table.insert(t,4) return t
+----
+local t={1,2,3} table.insert(t,1,0) return t
+----
+local t={1,2,3} table.insert(t,10,'x') return {#t, t[10]}
+----
+local t={1,2,3} table.insert(t,-1,'x') return {t[-1], #t}
+----
+local t={} table.insert(t,1,'a') table.insert(t,1,'b') return t
+----
+table.insert({},1,2,3)
+----
+table.insert({})
+----
+table.insert()
+----
+table.insert(1,2)
+----
+table.insert({},'x',1)
+----
+local t={1,2,3} return {table.remove(t), #t}
+----
+local t={1,2,3} return {table.remove(t,1), t[1], t[2], #t}
+----
+local t={1,2,3} return {tostring(table.remove(t,10)), #t}
+----
+local t={} return tostring(table.remove(t))
+----
+local t={1,2,3} return {tostring(table.remove(t,0)), #t}
+----
+return table.remove()
+----
+return table.remove({}, 'x')
+----
+local t={3,1,2} table.sort(t) return t
+----
+local t={'b','a','c'} table.sort(t) return t
+----
+local t={3,1,2} table.sort(t, function(a,b) return a>b end) return t
+----
+local t={3,'x',2} table.sort(t) return t
+----
+local t={{},{}} table.sort(t) return t
+----
+local t={1,2,3,4,5} table.sort(t, function(a,b) return true end) return t
+----
+local t={1,2,3,4,5,6,7,8,9,10} table.sort(t, function(a,b) return true end) return t
+----
+local t={5,3,8,1,9,2,7} table.sort(t, function(a,b) return a<=b end) return t
+----
+local t={3,2,1} table.sort(t, 1) return t
+----
+table.sort({3,2,1}, function(a,b) error('in sort') end)
+----
+table.sort(1)
+----
+table.sort()
+----
+local t={} for i=1,100 do t[i]=(i*37)%101 end table.sort(t) return t
+----
+return table.getn({1,2,3})
+----
+return table.getn()
+----
+return table.setn({},1)
+----
+return table.maxn({1,2,3,nil,5})
+----
+return table.maxn({[10.5]=1, [3]=2})
+----
+return table.maxn({})
+----
+return table.maxn({[-5]=1})
+----
+return table.maxn()
+----
+local r={} table.foreach({a=1}, function(k,v) r[#r+1]=k..v end) return r
+----
+return table.foreach({1,2,3}, function(k,v) if v==2 then return 'found' end end)
+----
+local r={} table.foreachi({5,6}, function(i,v) r[#r+1]=i..':'..v end) return r
+----
+return table.foreachi({5,6}, function(i,v) return v end)
+----
+table.foreach({1}, 1)
+----
+table.foreachi({1})
+----
+return tostring(table.unpack)
+----
+return tostring(table.pack)
+----
+return math.floor(3.7)..math.floor(-3.7)..math.ceil(3.2)..math.ceil(-3.2)
+----
+return math.abs(-5)
+----
+return tostring(math.abs(-0))
+----
+return math.max(1,5,3)
+----
+return math.min(1,5,3)
+----
+return math.max()
+----
+return math.min('x')
+----
+return math.max(1,'2')
+----
+return math.max(1,{})
+----
+return tostring(math.sqrt(2))
+----
+return tostring(math.sqrt(-1))
+----
+return tostring(math.sin(1))..tostring(math.cos(1))..tostring(math.tan(1))
+----
+return tostring(math.asin(1))..tostring(math.acos(0))..tostring(math.atan(1))
+----
+return tostring(math.asin(2))
+----
+return tostring(math.acos(2))
+----
+return tostring(math.atan2(1,2))
+----
+return tostring(math.sinh(1))..tostring(math.cosh(1))..tostring(math.tanh(1))
+----
+return tostring(math.exp(1))..tostring(math.log(10))..tostring(math.log10(1000))
+----
+return tostring(math.log(-1))
+----
+return tostring(math.log(0))
+----
+return tostring(math.log10(0))
+----
+return tostring(math.log10(-1))
+----
+return tostring(math.log10(2))
+----
+return tostring(math.pow(2,10))..tostring(math.pow(2,0.5))
+----
+return tostring(math.pow(-8,1/3))
+----
+return tostring((-8)^(1/3))
+----
+return tostring(math.fmod(7,3))..tostring(math.fmod(-7,3))
+----
+return tostring(math.fmod(1,0))
+----
+return tostring(math.fmod(-1,0))
+----
+return tostring(math.fmod(1/0,2))
+----
+return tostring(math.mod==math.fmod)
+----
+local a,b=math.modf(3.7) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(-3.7) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(1/0) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(-1/0) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(0/0) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(5) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.modf(-0.5) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.frexp(10) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.frexp(0) return tostring(a)..' '..tostring(b)
+----
+local a,b=math.frexp(1/0) return tostring(a)..' '..tostring(b)
+----
+return math.ldexp(0.5,4)
+----
+return math.ldexp(1,1e10)
+----
+return tostring(math.deg(math.pi))..tostring(math.rad(180))
+----
+return tostring(math.pi)..tostring(math.huge)
+----
+return math.floor('3.7')
+----
+return math.floor({})
+----
+return math.floor()
+----
+return math.floor(nil)
+----
+return tostring(math.floor(1/0))
+----
+return tostring(math.floor(0/0))
+----
+local t={} for i=1,10 do t[i]=tostring(math.random()) end return t
+----
+local t={} for i=1,10 do t[i]=math.random(100) end return t
+----
+local t={} for i=1,10 do t[i]=math.random(5,10) end return t
+----
+math.randomseed(42) local t={} for i=1,5 do t[i]=math.random(1000) end return t
+----
+math.randomseed(-1) local t={} for i=1,5 do t[i]=math.random(1000) end return t
+----
+math.randomseed(2^40+7) local t={} for i=1,5 do t[i]=math.random(1000) end return t
+----
+math.randomseed('12') return math.random(1000)
+----
+math.randomseed()
+----
+math.randomseed({})
+----
+return math.random(0)
+----
+return math.random(2,1)
+----
+return math.random(1,2,3)
+----
+return math.random('x')
+----
+return math.random(-10,-5)
+----
+return math.random(2^31-1)
+----
+return math.random(-2^31,2^31-1)
+----
+return math.random(1.9)
+----
+return tostring(5%3.5)..tostring(-5%3.5)
+----
+return tostring(2^1000)..tostring(2^-1000)
+----
+return tostring(2^0.5*2^0.5==2)
+----
+return tostring(0.1+0.2)..tostring(0.1+0.2==0.3)
+----
+return tostring(1e308*10)..tostring(-1e308*10)
+----
+return string.format('%.17g', 2^0.1)
+----
+return string.format('%.17g', math.exp(0.7))
+----
+return string.format('%.17g', math.sin(100))
+----
+return string.format('%.17g', math.log(3))
+----
+return string.format('%.17g', 10^-5)
+----
+return string.format('%.17g', 1.1^20)
+----
+return cjson.encode(1)
+----
+return cjson.encode(1.5)
+----
+return cjson.encode(1e20)
+----
+return cjson.encode(1/3)
+----
+return cjson.encode(-0)
+----
+return cjson.encode('x')
+----
+return cjson.encode('a"b\\c/d\n\r\t\b\f\1\127\200')
+----
+return cjson.encode(true)
+----
+return cjson.encode(nil)
+----
+return cjson.encode(cjson.null)
+----
+return cjson.encode({})
+----
+return cjson.encode({1,2,3})
+----
+return cjson.encode({1,nil,3})
+----
+return cjson.encode({[1]=1,[2]=2,[4]=4})
+----
+return cjson.encode({[1]=1,[100]=2})
+----
+return cjson.encode({[100]=2})
+----
+return cjson.encode({[5]=2})
+----
+return cjson.encode({[0]=1})
+----
+return cjson.encode({[-1]=1})
+----
+return cjson.encode({[1.5]=1})
+----
+return cjson.encode({a=1})
+----
+return cjson.encode({a=1,b=2,c=3,d=4,e=5})
+----
+return cjson.encode({name='x',id=1,tags={'a','b'},nested={x={y={z=1}}}})
+----
+return cjson.encode({1,2,a=3})
+----
+return cjson.encode({[true]=1})
+----
+return cjson.encode({[{}]=1})
+----
+return cjson.encode(print)
+----
+return cjson.encode({f=print})
+----
+return cjson.encode(coroutine.create(function() end))
+----
+return cjson.encode(1/0)
+----
+return cjson.encode(0/0)
+----
+return cjson.encode({1/0})
+----
+return cjson.encode()
+----
+return cjson.encode(1,2)
+----
+local t={} t.t=t return cjson.encode(t)
+----
+local t={} for i=1,1001 do t={t} end return cjson.encode(t)
+----
+local t={} for i=1,999 do t={t} end return #cjson.encode(t)
+----
+return cjson.encode({{},{{}},{a={}}})
+----
+return cjson.encode({['1']='a',['2']='b'})
+----
+return cjson.encode({['']=1})
+----
+return cjson.encode(123456789012345)
+----
+return cjson.encode(12345678901234567890)
+----
+return cjson.encode(0.1)
+----
+return cjson.encode(100)
+----
+return cjson.encode('\240\159\152\128')
+----
+return cjson.encode({true,false,cjson.null})
+----
+return cjson.decode('1')
+----
+return cjson.decode('"x"')
+----
+return tostring(cjson.decode('null'))
+----
+return tostring(cjson.decode('null')==cjson.null)
+----
+return cjson.decode('true')
+----
+return cjson.decode('[1,2,3]')
+----
+return cjson.decode('{"a":1}').a
+----
+return cjson.decode(' [ 1 , 2 ] ')
+----
+return cjson.decode('{"a":{"b":[1,{"c":"d"}]}}').a.b[2].c
+----
+return cjson.decode('"\\u0041\\u00e9\\u4e2d\\ud83d\\ude00"')
+----
+return cjson.decode('"\\n\\t\\r\\b\\f\\/\\\\\\""')
+----
+return cjson.decode('"\\ud83d"')
+----
+return cjson.decode('"\\ude00"')
+----
+return cjson.decode('"\\ud83dx"')
+----
+return cjson.decode('"\\ud83d\\u0041"')
+----
+return cjson.decode('"\\u00"')
+----
+return cjson.decode('"\\uxxxx"')
+----
+return cjson.decode('"\\x"')
+----
+return cjson.decode('"\\')
+----
+return cjson.decode('"abc')
+----
+return cjson.decode('')
+----
+return cjson.decode(' ')
+----
+return cjson.decode('{')
+----
+return cjson.decode('[')
+----
+return cjson.decode('[1')
+----
+return cjson.decode('[1,')
+----
+return cjson.decode('[1,]')
+----
+return cjson.decode('[,1]')
+----
+return cjson.decode('{"a"}')
+----
+return cjson.decode('{"a":}')
+----
+return cjson.decode('{"a":1,}')
+----
+return cjson.decode('{"a":1')
+----
+return cjson.decode('{a:1}')
+----
+return cjson.decode('{1:1}')
+----
+return cjson.decode('[1 2]')
+----
+return cjson.decode('{"a":1 "b":2}')
+----
+return cjson.decode('1 2')
+----
+return cjson.decode('nul')
+----
+return cjson.decode('tru')
+----
+return cjson.decode('falsy')
+----
+return cjson.decode('x')
+----
+return cjson.decode("'a'")
+----
+return cjson.decode('-')
+----
+return cjson.decode('-x')
+----
+return cjson.decode('+1')
+----
+return tostring(cjson.decode('01'))
+----
+return tostring(cjson.decode('0x10'))
+----
+return tostring(cjson.decode('1e5'))
+----
+return tostring(cjson.decode('1.5e-3'))
+----
+return tostring(cjson.decode('1e'))
+----
+return tostring(cjson.decode('1.'))
+----
+return tostring(cjson.decode('.5'))
+----
+return tostring(cjson.decode('-0'))
+----
+return tostring(cjson.decode('1e400'))
+----
+return tostring(cjson.decode('inf'))
+----
+return tostring(cjson.decode('-inf'))
+----
+return tostring(cjson.decode('Infinity'))
+----
+return tostring(cjson.decode('nan'))
+----
+return tostring(cjson.decode('-nan'))
+----
+return tostring(cjson.decode('NaN'))
+----
+return tostring(cjson.decode('infx'))
+----
+return tostring(cjson.decode('123456789012345678'))
+----
+return cjson.decode()
+----
+return cjson.decode('1','2')
+----
+return cjson.decode({})
+----
+return cjson.decode(nil)
+----
+return cjson.decode(123)
+----
+return cjson.decode('[1]\0x')
+----
+return cjson.decode('\0[1]')
+----
+return cjson.decode('"a\0b"')
+----
+return #cjson.decode('[null,null]')
+----
+return tostring(cjson.decode('[1,null,3]')[2])
+----
+return cjson.decode(string.rep('[',1001)..string.rep(']',1001))
+----
+return #cjson.decode(string.rep('[',1000)..string.rep(']',1000))
+----
+return cjson.encode(cjson.decode('{"b":1,"a":2,"c":[],"d":{}}'))
+----
+return cjson.encode(cjson.decode('{"id":1,"name":"x","type":"y","value":[1,2],"meta":{"k":"v","k2":"v2"}}'))
+----
+return cjson.decode('{"a":1,"a":2}').a
+----
+return {cjson.encode_sparse_array()}
+----
+return {cjson.encode_sparse_array(true)}
+----
+return cjson.encode({[1]=1,[100]=2})
+----
+return {cjson.encode_sparse_array(false,2,10)}
+----
+return cjson.encode_sparse_array('x')
+----
+return cjson.encode_sparse_array(1)
+----
+return cjson.encode_sparse_array(true,-1)
+----
+return cjson.encode_sparse_array(true,1,2,3)
+----
+return cjson.encode_sparse_array('on',0,0)
+----
+return cjson.encode({[1]=1,[100]=2}):len()
+----
+return {cjson.encode_sparse_array(false,2,10)}
+----
+return cjson.encode_max_depth()
+----
+return cjson.encode_max_depth(2)
+----
+return cjson.encode({{{1}}})
+----
+return cjson.encode_max_depth(1000)
+----
+return cjson.encode_max_depth(0)
+----
+return cjson.encode_max_depth('x')
+----
+return cjson.encode_max_depth(1,2)
+----
+return cjson.decode_max_depth(2)
+----
+return cjson.decode('[[[1]]]')
+----
+return cjson.decode_max_depth(1000)
+----
+return cjson.encode_number_precision()
+----
+return cjson.encode_number_precision(3)
+----
+return cjson.encode(1/3)
+----
+return cjson.encode_number_precision(14)
+----
+return cjson.encode_number_precision(15)
+----
+return cjson.encode_number_precision(0)
+----
+return cjson.encode_keep_buffer()
+----
+return cjson.encode_keep_buffer(false)
+----
+return cjson.encode_keep_buffer(true)
+----
+return cjson.encode_invalid_numbers()
+----
+return cjson.encode_invalid_numbers(true)
+----
+return cjson.encode({1/0,-1/0,0/0})
+----
+return cjson.encode_invalid_numbers('null')
+----
+return cjson.encode({1/0,-1/0,0/0})
+----
+return cjson.encode_invalid_numbers('off')
+----
+return cjson.encode_invalid_numbers('bogus')
+----
+return cjson.encode_invalid_numbers({})
+----
+return cjson.decode_invalid_numbers()
+----
+return cjson.decode_invalid_numbers(false)
+----
+return cjson.decode('nan')
+----
+return cjson.decode('0x10')
+----
+return cjson.decode('-inf')
+----
+return cjson.decode('01')
+----
+return cjson.decode('1e5')
+----
+return cjson.decode_invalid_numbers(true)
+----
+return cjson.decode_invalid_numbers('on')
+----
+local c=cjson.new() c.encode_max_depth(1) local ok,e=pcall(c.encode,{{}}) return {tostring(ok),e,cjson.encode({{}})}
+----
+return {cjson._NAME,cjson._VERSION,tostring(cjson.null)}
+----
+return cmsgpack.pack(1)
+----
+return cmsgpack.pack(127)..cmsgpack.pack(128)..cmsgpack.pack(255)..cmsgpack.pack(256)..cmsgpack.pack(65535)..cmsgpack.pack(65536)..cmsgpack.pack(2^32-1)..cmsgpack.pack(2^32)..cmsgpack.pack(2^53)
+----
+return cmsgpack.pack(-1)..cmsgpack.pack(-32)..cmsgpack.pack(-33)..cmsgpack.pack(-128)..cmsgpack.pack(-129)..cmsgpack.pack(-32768)..cmsgpack.pack(-32769)..cmsgpack.pack(-2^31)..cmsgpack.pack(-2^31-1)..cmsgpack.pack(-2^63)
+----
+return cmsgpack.pack(1.5)..cmsgpack.pack(0.1)..cmsgpack.pack(1/0)..cmsgpack.pack(2^63)..cmsgpack.pack(2^64)..cmsgpack.pack(1e300)
+----
+return cmsgpack.pack(0/0)
+----
+return cmsgpack.pack(-0)
+----
+return cmsgpack.pack('x')..cmsgpack.pack('')..cmsgpack.pack(string.rep('a',31))..cmsgpack.pack(string.rep('a',32))
+----
+return cmsgpack.pack(string.rep('a',255)):sub(1,3)..cmsgpack.pack(string.rep('a',256)):sub(1,4)..cmsgpack.pack(string.rep('a',65536)):sub(1,6)
+----
+return cmsgpack.pack(true)..cmsgpack.pack(false)..cmsgpack.pack(nil)..cmsgpack.pack(cjson.null)..cmsgpack.pack(print)
+----
+return cmsgpack.pack({})
+----
+return cmsgpack.pack({1,2,3})
+----
+return cmsgpack.pack({1,nil,3})
+----
+return cmsgpack.pack({a=1})
+----
+return cmsgpack.pack({a=1,b=2,c=3})
+----
+return cmsgpack.pack({1,2,a=3})
+----
+return cmsgpack.pack({[1.5]=1})
+----
+return cmsgpack.pack({[0]=1})
+----
+return cmsgpack.pack({[-1]=1})
+----
+return cmsgpack.pack({[2^40]=1})
+----
+return cmsgpack.pack({[true]=false})
+----
+return cmsgpack.pack({[{}]=1}):len()
+----
+return cmsgpack.pack(1,2,3)
+----
+return cmsgpack.pack(1,nil,'x',{})
+----
+return cmsgpack.pack()
+----
+local t={} for i=1,16 do t[i]=i end return cmsgpack.pack(t)
+----
+local t={} for i=1,16 do t['k'..i]=i end return cmsgpack.pack(t)
+----
+local t={} for i=1,70000 do t[i]=1 end return cmsgpack.pack(t):sub(1,8)
+----
+local t={} t.t=t return cmsgpack.pack(t)
+----
+local t={1} for i=1,20 do t={t} end return cmsgpack.pack(t)
+----
+return {cmsgpack.unpack(cmsgpack.pack(1,2,'x'))}
+----
+return cmsgpack.unpack(cmsgpack.pack({1,{2,{3}}}))
+----
+return cmsgpack.unpack(cmsgpack.pack({a={b='c'}})).a.b
+----
+return cjson.encode(cmsgpack.unpack(cmsgpack.pack({a=1,b={1,2},c='x',d=true})))
+----
+return tostring(cmsgpack.unpack('\192'))
+----
+return cmsgpack.unpack('\204\200')
+----
+return cmsgpack.unpack('\205\1\0')
+----
+return cmsgpack.unpack('\206\1\0\0\0')
+----
+return tostring(cmsgpack.unpack('\207\255\255\255\255\255\255\255\255'))
+----
+return cmsgpack.unpack('\208\200')
+----
+return cmsgpack.unpack('\209\200\0')
+----
+return cmsgpack.unpack('\210\200\0\0\0')
+----
+return tostring(cmsgpack.unpack('\211\200\0\0\0\0\0\0\0'))
+----
+return tostring(cmsgpack.unpack('\202\63\128\0\0'))
+----
+return tostring(cmsgpack.unpack('\203\63\240\0\0\0\0\0\0'))
+----
+return cmsgpack.unpack('\217\3abc')
+----
+return cmsgpack.unpack('\218\0\3abc')
+----
+return cmsgpack.unpack('\219\0\0\0\3abc')
+----
+return cmsgpack.unpack('\220\0\2\1\2')
+----
+return cmsgpack.unpack('\221\0\0\0\2\1\2')
+----
+return cmsgpack.unpack('\222\0\1\161a\2').a
+----
+return cmsgpack.unpack('\223\0\0\0\1\161a\2').a
+----
+return cmsgpack.unpack('\224')
+----
+return cmsgpack.unpack('')
+----
+return cmsgpack.unpack('\193')
+----
+return cmsgpack.unpack('\196\1x')
+----
+return cmsgpack.unpack('\204')
+----
+return cmsgpack.unpack('\217\5abc')
+----
+return cmsgpack.unpack('\219\255\255\255\255a')
+----
+return cmsgpack.unpack('\147\1\2')
+----
+return cmsgpack.unpack('\221\255\255\255\255\1')
+----
+return cmsgpack.unpack('\129\1')
+----
+return cmsgpack.unpack('\129\192\1')
+----
+return cmsgpack.unpack('\129\203\255\248\0\0\0\0\0\0\1')
+----
+return cmsgpack.unpack('\146\1\193')
+----
+return cmsgpack.unpack()
+----
+return cmsgpack.unpack({})
+----
+return cmsgpack.unpack(1)
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3))}
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3),1)}
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3),2)}
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3),3)}
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3),4)}
+----
+return {cmsgpack.unpack_one(cmsgpack.pack(1,2,3),-1)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),2)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),2,1)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),0)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),0,1)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),-1)}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3))}
+----
+return {cmsgpack.unpack_limit(cmsgpack.pack(1,2,3),10)}
+----
+return {cmsgpack.unpack_limit('',1)}
+----
+return #{cmsgpack.unpack(string.rep('\1',7900))}
+----
+return cmsgpack.unpack(string.rep('\1',9000))
+----
+return cmsgpack.unpack(string.rep('\145',5000))
+----
+return {cmsgpack._NAME,cmsgpack._VERSION,cmsgpack._COPYRIGHT,cmsgpack._DESCRIPTION}
+----
+return struct.pack('b',1)..struct.pack('B',255)..struct.pack('h',-2)..struct.pack('H',65535)
+----
+return struct.pack('>I4',1)..struct.pack('<I4',1)..struct.pack('>i2',-2)
+----
+return struct.pack('l',-1)..struct.pack('L',2^53)..struct.pack('T',5)
+----
+return struct.pack('i3',-5)..struct.pack('>i3',-5)..struct.pack('I8',2^63)..struct.pack('i16',-1)
+----
+return struct.pack('f',1.5)..struct.pack('d',0.1)..struct.pack('>f',1.5)..struct.pack('>d',0.1)
+----
+return struct.pack('s','hello')..struct.pack('c3','hello')..struct.pack('c0','hello')..struct.pack('c','hello')
+----
+return struct.pack('!4bi',1,2)..struct.pack('!8bd',1,2)..struct.pack('!bhil',1,2,3,4)
+----
+return struct.pack('bxh',1,2)..struct.pack('b h',1,2)
+----
+return struct.pack('c10','hello')
+----
+return struct.pack('i')
+----
+return struct.pack('i','x')
+----
+return struct.pack('s',1)
+----
+return struct.pack('s',{})
+----
+return struct.pack('z',1)
+----
+return struct.pack('i33',1)
+----
+return struct.pack('i99999999999',1)
+----
+return struct.pack('!3i',1)
+----
+return struct.pack('!0i',1)
+----
+return struct.pack()
+----
+return struct.pack('')
+----
+return struct.pack('i0',5)
+----
+return struct.pack('B',300)..struct.pack('b',-1)..struct.pack('B',1.9)
+----
+return {struct.unpack('b','\255')}
+----
+return {struct.unpack('B','\255')}
+----
+return {struct.unpack('>I4','\0\0\1\0')}
+----
+return {struct.unpack('<i4','\254\255\255\255')}
+----
+return {struct.unpack('>i3','\255\255\254')}
+----
+return {struct.unpack('bhi',struct.pack('bhi',1,2,3))}
+----
+return {struct.unpack('!bhi',struct.pack('!bhi',1,2,3))}
+----
+local a,b=struct.unpack('f',struct.pack('f',1.5)) return {tostring(a),b}
+----
+local a,b=struct.unpack('>d',struct.pack('>d',0.1)) return {tostring(a),b}
+----
+return {struct.unpack('s','hello\0world')}
+----
+return {struct.unpack('ss','hello\0world\0')}
+----
+return {struct.unpack('s','hello')}
+----
+return {struct.unpack('c3','hello')}
+----
+return {struct.unpack('Bc0','\3hello')}
+----
+return {struct.unpack('c0','hello')}
+----
+return {struct.unpack('Bc0','\9hello')}
+----
+return {struct.unpack('b','')}
+----
+return {struct.unpack('i','\1\2')}
+----
+return {struct.unpack('b','\1\2\3',2)}
+----
+return {struct.unpack('b','\1\2\3',4)}
+----
+return {struct.unpack('b','\1\2\3',0)}
+----
+return {struct.unpack('b','\1\2\3',-1)}
+----
+return {struct.unpack('x b','\1\2\3')}
+----
+return {struct.unpack('b')}
+----
+return {struct.unpack()}
+----
+return {struct.unpack('z','x')}
+----
+return {struct.unpack('i9','123456789')}
+----
+return {struct.unpack('','x')}
+----
+return tostring((struct.unpack('I8','\255\255\255\255\255\255\255\255')))
+----
+return tostring((struct.unpack('i8','\255\255\255\255\255\255\255\255')))
+----
+return struct.size('bhilfd')
+----
+return struct.size('!bhilfd')
+----
+return struct.size('!4bd')
+----
+return struct.size('i3c10x')
+----
+return struct.size('s')
+----
+return struct.size('c0')
+----
+return struct.size('')
+----
+return struct.size('z')
+----
+return struct.size('?')
+----
+return struct.size()
+----
+return bit.tobit(2^31)..' '..bit.tobit(-1)..' '..bit.tobit(2^32+5)..' '..bit.tobit(1.5)..' '..bit.tobit(2.5)
+----
+return bit.tobit()
+----
+return bit.tobit('x')
+----
+return bit.tobit('12')
+----
+return bit.tobit({})
+----
+return bit.tobit(1e20)
+----
+return bit.bnot(0)..' '..bit.bnot(-1)..' '..bit.bnot(5)
+----
+return bit.band(255,15)..' '..bit.bor(1,2,4)..' '..bit.bxor(5,3)
+----
+return bit.band()
+----
+return bit.band(1)
+----
+return bit.band(7,6,4)
+----
+return bit.bor(1,'x')
+----
+return bit.lshift(1,31)..' '..bit.lshift(1,32)..' '..bit.rshift(-1,28)..' '..bit.arshift(-16,2)
+----
+return bit.lshift(1)
+----
+return bit.rol(2^31,1)..' '..bit.ror(1,1)..' '..bit.rol(0x12345678,8)
+----
+return bit.bswap(0x12345678)
+----
+return bit.tohex(255)..bit.tohex(255,4)..bit.tohex(255,-4)..bit.tohex(-1)..bit.tohex(1,0)..bit.tohex(1,100)
+----
+return bit.tohex()
+----
+return bit.tohex('x')
+----
+return bit.tohex(1,-2^31)
+----
+for i=1,3 do end return i
+----
+for i=1,0 do return 1 end return 0
+----
+for i=3,1,-1 do if i==2 then return i end end
+----
+for i=1,2,0 do return 'z' end return 'n'
+----
+for i='1',2 do return type(i) end
+----
+for i='a',2 do end
+----
+for i=1,{} do end
+----
+for i=1,2,nil do end
+----
+for i=nil,2 do end
+----
+local t={} for i=0,1,0.25 do t[#t+1]=tostring(i) end return t
+----
+local t={} for i,v in ipairs({5,6,nil,7}) do t[#t+1]=i..v end return t
+----
+ipairs()
+----
+ipairs(1)
+----
+pairs()
+----
+pairs(nil)
+----
+for k,v in 1 do end
+----
+for k,v in nil do end
+----
+for k,v in {} do end
+----
+local x for k,v in x do end
+----
+local x={} for k,v in x.y do end
+----
+for k,v in next,{10} do return {k,v} end
+----
+for a in function() end do end return 1
+----
+local t={} for k,v in pairs({a=1,b=2,c=3,d=4}) do t[#t+1]=k end return t
+----
+local t={} for k,v in pairs({x=1,10,20,y=2,30}) do t[#t+1]=tostring(k) end return t
+----
+local t={} for k,v in pairs({10,20,30,nil,50}) do t[#t+1]=tostring(k) end return t
+----
+local a={} for i=1,20 do a['key'..i]=i end local t={} for k in pairs(a) do t[#t+1]=k end return t
+----
+local a={} for i=20,1,-1 do a[i]=i end local t={} for k in pairs(a) do t[#t+1]=k end return t
+----
+local a={} for i=1,50,7 do a[i]=i end local t={} for k in pairs(a) do t[#t+1]=k end return t
+----
+local a={} for i=1,10 do a[i]=i a['x'..i]=i end for i=1,10,2 do a[i]=nil a['x'..i]=nil end local t={} for k in pairs(a) do t[#t+1]=tostring(k) end return t
+----
+local a={} for i=1,10 do a[i/4]=i end local t={} for k in pairs(a) do t[#t+1]=tostring(k) end return t
+----
+local a={[1e300]=1,[-5]=2,[0]=3,[2^40]=4,[true]=5,[false]=6} local t={} for k in pairs(a) do t[#t+1]=tostring(k) end return t
+----
+local a={} for i=1,100 do a[i]=i end for k in pairs(a) do a[k]=nil end return next(a)
+----
+local a={1,2,3} for k in pairs(a) do a[k+100]=1 break end return #a
+----
+local a={} a[1]=1 a[2]=2 a[4]=4 return #a
+----
+local a={} a[1]=1 a[2]=2 a[3]=3 a[4]=4 a[2]=nil return #a
+----
+local a={1,2,3,4} a[4]=nil return #a
+----
+local a={1,2,3,nil,5} return #a
+----
+local a={nil,nil,3} return #a
+----
+local a={n=1,nil,2} return #a
+----
+local a={} for i=1,17 do a[i]=i end a[17]=nil a[16]=nil return #a
+----
+local a={} a[3]=1 a[2]=1 a[1]=1 return #a
+----
+local a={[1]=1,[2]=2,[3]=3} a[5]=5 return #a
+----
+local t={} t[50000000]=1 return {#t, t[50000000]}
+----
+local a,b,c=(function() return 1,2,3 end)() return {a,b,c}
+----
+local a,b,c=((function() return 1,2,3 end)()) return {a,tostring(b)}
+----
+return (function(...) return select('#',...) end)(nil,nil)
+----
+return (function(...) local a,b=... return {b,a} end)(1,2)
+----
+return (function(a,...) return arg==nil end)(1,2)
+----
+local function f(...) return arg.n end return f(1,2,3)
+----
+local function f(...) return arg[2] end return f(1,2,3)
+----
+local function f(...) local x={...} return #x end return f(1,2,3)
+----
+return ...
+----
+return select('#',...)
+----
+local a,b=1,2 a,b=b,a return {a,b}
+----
+local t={1,2} local i=1 i,t[i]=i+1,20 return {i,t[1],t[2]}
+----
+local a={} local b=a a.x,a=1,{} return {b.x,tostring(a.x)}
+----
+local x=1 do local x=2 end return x
+----
+local x=1 local function f() x=x+1 return x end f() return f()
+----
+local t={} for i=1,3 do t[i]=function() return i end end return {t[1](),t[2](),t[3]()}
+----
+local t={} local i=1 while i<=3 do local j=i t[i]=function() j=j+1 return j end i=i+1 end return {t[1](),t[1](),t[2]()}
+----
+local a=1 repeat local b=a a=a+1 until b>=3 return a
+----
+local f repeat local x=5 f=function() return x end until x==5 return f()
+----
+local function f() return f end return tostring(f()==f)
+----
+local f=function() return f end return f()
+----
+while true do break end return 1
+----
+for i=1,10 do if i==5 then break end end return 2
+----
+local n=0 for i=1,3 do for j=1,3 do if j==2 then break end n=n+1 end end return n
+----
+return 1 or error('x')
+----
+return nil and error('x')
+----
+return false or nil
+----
+return nil or false
+----
+return (nil and 1) or 2
+----
+local x=nil local y=x and x.z or 'def' return y
+----
+local t={} local x=t[3] and 5 return tostring(x)
+----
+return not nil == true
+----
+return 1 .. 2 == '12'
+----
+return 2^3^2
+----
+return -2^2
+----
+return not 1 == 2
+----
+return 'a'..'b'=='ab' and 1 or 2
+----
+return 5 > 3 and 'yes' or 'no'
+----
+return #'abc'+1
+----
+return -'2'+0
+----
+return - - -5
+----
+return 1 --[[ comment ]] + 2
+----
+return --[==[ long ]] ]==] 7
+----
+return [[
+line1
+line2]]
+----
+return [==[a]]b]==]
+----
+return '\65\066\x41'
+----
+return "\z"
+----
+return '\n\t\\\"\''
+----
+return '\
+x'
+----
+return 'a\
+b'
+----
+return 0x10
+----
+return 0xA.8
+----
+return 1e3
+----
+return .5*2
+----
+return 3.
+----
+return 1e+2
+----
+return 0xg
+----
+return 1x
+----
+return 3..2
+----
+return 1...2
+----
+a.b:c=1
+----
+goto x
+----
+local goto=1 return goto
+----
+::x::
+----
+return 5 return 6
+----
+return;
+----
+return
+----
+break
+----
+if
+----
+if x
+----
+if x then
+----
+while
+----
+while true
+----
+for
+----
+for i
+----
+for i=
+----
+for i=1
+----
+for i=1,
+----
+for i=1,2
+----
+for i in
+----
+for i,
+----
+function
+----
+function f
+----
+function f(
+----
+function f(a
+----
+function f(a,
+----
+function f(...,a) end
+----
+function f() 
+----
+local
+----
+local function
+----
+local function f
+----
+local x y
+----
+local x =
+----
+x
+----
+x =
+----
+x y
+----
+x,y
+----
+x,y=
+----
+x.
+----
+x.1
+----
+x:
+----
+x:y
+----
+x:y=1
+----
+x[
+----
+x[1
+----
+x()=1
+----
+(x)=1
+----
+f() = 1
+----
+1 = x
+----
+'x' = 1
+----
+nil = 1
+----
+{} 
+----
+return {
+----
+return {1
+----
+return {1,
+----
+return {1 2}
+----
+return {[1]}
+----
+return {[1=2}
+----
+return {a=}
+----
+return {=1}
+----
+return (
+----
+return (1
+----
+return 1 +
+----
+return + 1
+----
+return * 2
+----
+return 1 1
+----
+return a b
+----
+return "abc
+----
+return 'abc
+----
+return "a
+b"
+----
+return [[abc
+----
+return [==[abc]]
+----
+return [=abc
+----
+--[[ unfinished
+----
+return 1 --[==[ unfinished
+----
+return '\300'
+----
+return '\999'
+----
+return @
+----
+return $x
+----
+return 1 ~ 2
+----
+return 1 ! 2
+----
+return 1 & 2
+----
+return 1 // 2
+----
+return a ~= = b
+----
+return f
+(1)
+----
+local x <const> = 1
+----
+return function
+----
+return function(
+----
+return function() 
+----
+return function() end end
+----
+until x
+----
+repeat
+----
+repeat until
+----
+end
+----
+else
+----
+elseif
+----
+do
+----
+do end end
+----
+local a = {} a.b.c:d(1).e = 5
+----
+return ~1
+----
+x = 
+----
+function a.b.c:d.e() end
+----
+function a:b:c() end
+----
+local a.b = 1
+----
+local function a.b() end
+----
+for a.b = 1,2 do end
+----
+return 0x
+----
+return 1e
+----
+return 1.2.3
+----
+return ..1
+----
+return ... ...
+----
+function f() return ... end
+----
+return [[a]] .. [=[b]=] .. "c"
+----
+--x
+----
+return 1 -- x
+----
+#!x
+----
+local s = "multi\
+line" error(s)
+----
+error('a\nb')
+----
+error('a\r\nb\n')
+----
+error(string.rep('x',200))

@@ -165,7 +165,7 @@ func (e *encoder) value(v vm.Value, depth int) {
 func (e *encoder) table(v vm.Value, depth int) {
 	// The original keeps two values per level on the Lua stack.
 	if depth > e.encodeMaxDepth || 2*depth+4 > vm.MaxGoStack {
-		e.t.Fail("Cannot serialise, excessive depth (", itoa(depth), ")")
+		e.t.Fail("Cannot serialise, excessive nesting (", itoa(depth), ")")
 	}
 	t := v.Table()
 	if n := e.arrayLength(v); n > 0 {

@@ -253,7 +253,7 @@ func (d *decoder) value() vm.Value {
 func (d *decoder) descend(slots int) {
 	d.depth++
 	if d.depth > d.decodeMaxDepth || slots*d.depth+2 > vm.MaxGoStack {
-		d.t.Fail("Found too many nested data structures (", itoa(d.depth), ")")
+		d.t.Fail("Found too many nested data structures (", itoa(d.depth), ") at character ", itoa(d.pos))
 	}
 }
 

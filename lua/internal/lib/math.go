@@ -44,15 +44,19 @@ func OpenMath(g *vm.Global, random *Random) {
 			return 1
 		}
 	}
+	// Where C raises an invalid operation, amd64 answers a negative NaN.
+	invalidOne := func(f func(float64) float64) vm.GoFunction {
+		return one(func(x float64) float64 { return vm.Indefinite(f(x), x, x) })
+	}
 	m := newLibrary(g, "math", []entry{
 		{"abs", one(math.Abs)}, {"acos", one(math.Acos)}, {"asin", one(math.Asin)},
 		{"atan2", two(math.Atan2)}, {"atan", one(math.Atan)}, {"ceil", one(math.Ceil)},
 		{"cosh", one(math.Cosh)}, {"cos", one(math.Cos)},
 		{"deg", one(func(x float64) float64 { return x / (math.Pi / 180) })},
-		{"exp", one(math.Exp)}, {"floor", one(math.Floor)}, {"fmod", two(math.Mod)},
-		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", one(math.Log10)},
-		{"log", one(math.Log)}, {"max", mathMax}, {"min", mathMin}, {"modf", mathModf},
-		{"pow", two(math.Pow)},
+		{"exp", one(math.Exp)}, {"floor", one(math.Floor)}, {"fmod", two(func(a, b float64) float64 { return vm.Indefinite(math.Mod(a, b), a, b) })},
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", invalidOne(math.Log10)},
+		{"log", invalidOne(math.Log)}, {"max", mathMax}, {"min", mathMin}, {"modf", mathModf},
+		{"pow", two(vm.Pow)},
 		{"rad", one(func(x float64) float64 { return x * (math.Pi / 180) })},
 		{"random", func(t *vm.Thread) int { return mathRandom(t, random) }},
 		{"randomseed", func(t *vm.Thread) int { random.Seed(int32(t.CheckInt(1))); return 0 }},

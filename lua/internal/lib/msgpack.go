@@ -198,18 +198,21 @@ func (u *unpacker) uint(size int) uint64 {
 	return v
 }
 
+// room checks that the original could push one more value.
+func (u *unpacker) room(message string) {
+	if u.t.NArgs()+u.used+1 > vm.MaxGoStack {
+		u.t.Fail("stack overflow (", message, ")")
+	}
+}
+
 func (u *unpacker) value() vm.Value {
 	if len(u.data) < 1 {
 		u.missing()
 	}
-	u.used++
-	defer func() { u.used-- }()
-	if u.used > vm.MaxGoStack-u.t.NArgs() {
-		u.t.Fail("stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)")
-	}
+	u.room("too many return values at once; use unpack_one or unpack_limit instead.")
 	switch c := u.data[0]; c {
 	case 0xcc, 0xcd, 0xce, 0xcf:
-		return vm.Num(float64(u.uint(1 << (c - 0xcc))))
+		return vm.Num(float64(int64(u.uint(1 << (c - 0xcc)))))
 	case 0xd0:
 		return vm.Int(int(int8(u.uint(1))))
 	case 0xd1:
@@ -266,7 +269,9 @@ func (u *unpacker) str(n int) vm.Value { return u.t.Global().NewString(u.take(n)
 
 func (u *unpacker) array(n int) vm.Value {
 	t := u.t.Global().NewTable(0, 0)
-	u.used += 2
+	u.used++
+	u.room("in function mp_decode_to_lua_array")
+	u.used++
 	for i := 1; i <= n; i++ {
 		if v := u.value(); !v.IsNil() {
 			t.SetInt(i, v)
@@ -278,13 +283,15 @@ func (u *unpacker) array(n int) vm.Value {
 
 func (u *unpacker) mapping(n int) vm.Value {
 	t := u.t.Global().NewTable(0, 0)
-	u.used += 2
+	u.used++
 	for range n {
 		k := u.value()
+		u.used++
 		v := u.value()
+		u.used--
 		u.t.RawSet(t, k, v)
 	}
-	u.used -= 2
+	u.used--
 	return vm.TableValue(t)
 }
 

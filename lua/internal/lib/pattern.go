@@ -448,7 +448,7 @@ func strGSub(t *vm.Thread) int {
 	switch replacement.Kind() {
 	case vm.Number, vm.StringKind, vm.FunctionKind, vm.TableKind:
 	default:
-		t.ArgTypeError(3, "string/function/table")
+		t.ArgError(3, "string/function/table expected")
 	}
 	p := 0
 	if strings.HasPrefix(pat, "^") {

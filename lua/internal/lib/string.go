@@ -126,8 +126,12 @@ func strChar(t *vm.Thread) int {
 
 func strDump(t *vm.Thread) int {
 	t.CheckKind(1, vm.FunctionKind)
-	t.Fail("unable to dump given function")
-	return 0
+	code, ok := t.Arg(1).Function().Dump()
+	if !ok {
+		t.Fail("unable to dump given function")
+	}
+	t.PushString(code)
+	return 1
 }
 
 func strFormat(t *vm.Thread) int {
@@ -218,7 +222,7 @@ func isDigitByte(c byte) bool { return c >= '0' && c <= '9' }
 func formatOne(t *vm.Thread, spec formatSpec, arg int) string {
 	switch spec.verb {
 	case 'c':
-		return spec.pad(string([]byte{byte(t.CheckInteger(arg))}))
+		return cString(spec.pad(string([]byte{byte(t.CheckInteger(arg))})))
 	case 'd', 'i':
 		return spec.signed(int64(t.CheckInteger(arg)))
 	case 'o', 'u', 'x', 'X':

@@ -129,6 +129,8 @@ func (l *layout) appendInteger(out []byte, f float64, size int) []byte {
 
 func structPack(t *vm.Thread) int {
 	l := newLayout(t)
+	// The original marks the end of its arguments with a nil.
+	t.Push(vm.Value{})
 	var out []byte
 	arg, total := 2, 0
 	for l.format != "" {

@@ -18,13 +18,6 @@ func (t *Thread) window(base int) *registers {
 // mod is Lua's remainder: it has the sign of the divisor.
 func mod(a, b float64) float64 { return a - math.Floor(a/b)*b }
 
-func pow(a, b float64) float64 {
-	if b == 2 {
-		return a * a
-	}
-	return math.Pow(a, b)
-}
-
 // rk is the operand x of an instruction: a register or a constant.
 func rk(r *registers, k []Value, x int) *Value {
 	if x&256 != 0 {

@@ -108,7 +108,7 @@ func arithmetic(e Event, a, b float64) float64 {
 	case EventMod:
 		return mod(a, b)
 	case EventPow:
-		return pow(a, b)
+		return Pow(a, b)
 	default:
 		return -a
 	}

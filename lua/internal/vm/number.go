@@ -41,3 +41,21 @@ func FormatG(f float64, precision int) string {
 	}
 	return strconv.FormatFloat(f, 'g', max(precision, 1), 64)
 }
+
+// Indefinite gives the NaN of an invalid operation the sign amd64 gives it; a
+// NaN that was an operand passes through.
+func Indefinite(result, a, b float64) float64 {
+	if !math.IsNaN(result) {
+		return result
+	}
+	if math.IsNaN(a) {
+		return a
+	}
+	if math.IsNaN(b) {
+		return b
+	}
+	return math.Copysign(result, -1)
+}
+
+// Pow is the operator ^.
+func Pow(a, b float64) float64 { return Indefinite(math.Pow(a, b), a, b) }
