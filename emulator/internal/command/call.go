@@ -47,6 +47,7 @@ type Call struct {
 	wait    *Wait
 	effects [][][]byte
 	replace bool
+	shown   [][]byte // Args with secrets redacted; nil where there are none
 }
 
 // Reset prepares c for the next command of the same client, keeping the
@@ -112,9 +113,11 @@ type Wait struct {
 	Kind keyspace.Kind
 	// Timeout of 0 waits for ever.
 	Timeout time.Duration
-	// OnTimeout writes the reply when time is up, or at once where blocking is
-	// not allowed.
+	// OnTimeout writes the reply when time is up.
 	OnTimeout func(resp.Sink)
+	// OnDenied writes the reply where blocking is not allowed; it is OnTimeout
+	// unless set.
+	OnDenied func(resp.Sink)
 	// OnDelete, when set, writes the reply when a key waited for is removed or
 	// becomes another type, which then ends the wait.
 	OnDelete func(resp.Sink)
@@ -123,10 +126,13 @@ type Wait struct {
 // Block ends the call without a reply and parks the client until w is
 // satisfied: then the handler runs again from the start with Resumed set, and
 // may Block again to keep its place in the queue. Where blocking is not
-// allowed, OnTimeout's reply is written at once.
+// allowed, OnDenied's reply is written at once.
 func (c *Call) Block(w Wait) {
 	if c.DenyBlocking {
-		w.OnTimeout(c.Reply)
+		if w.OnDenied == nil {
+			w.OnDenied = w.OnTimeout
+		}
+		w.OnDenied(c.Reply)
 		return
 	}
 	c.wait = &w

@@ -102,7 +102,10 @@ func moveOrWait(c *Call, i int, m listMove) bool {
 		return false
 	}
 	if source == nil {
-		c.blockOn(keyspace.KindList, [][]byte{m.source}, timeout, resp.Sink.Null)
+		c.Block(Wait{
+			Keys: [][]byte{m.source}, Kind: keyspace.KindList, Timeout: timeout,
+			OnTimeout: resp.Sink.NullArray, OnDenied: resp.Sink.Null,
+		})
 		return false
 	}
 	return m.run(c)

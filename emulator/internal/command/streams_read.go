@@ -1,7 +1,9 @@
 package command
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
@@ -48,7 +50,8 @@ func xread(c *Call) {
 	var keys [][]byte
 	var results [][]streamItem
 	for i, key := range r.keys {
-		if c.Resumed && !c.Version().AtLeast(7, 2) && string(key) != c.ReadyKey {
+		// Before 7.2 only the key that is ready is served, where it was named first.
+		if c.Resumed && !c.Version().AtLeast(7, 2) && (string(key) != c.ReadyKey || contains(r.keys[:i], key)) {
 			continue
 		}
 		stream, _ := lookup[keyspace.Stream](c, c.DB.Read(key))
@@ -69,6 +72,10 @@ func xread(c *Call) {
 		return
 	}
 	c.replyStreams(keys, results)
+}
+
+func contains(keys [][]byte, key []byte) bool {
+	return slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
 }
 
 // replyStreams replies with the items of each key: a map in RESP3, pairs in

@@ -242,7 +242,7 @@ func debugCommand(c *command.Call) {
 		on, _ := number.ParseInt(c.Args[2])
 		n.expiry.off = on == 0
 		c.Reply.Status("OK")
-	case sub == "object" && len(c.Args) >= 3:
+	case sub == "object" && len(c.Args) == 3:
 		debugObject(c)
 	case sub == "jmap", sub == "segfault", sub == "panic":
 		c.Reply.Error("ERR DEBUG " + strings.ToUpper(sub) + " would end the whole process, which holds other nodes too")

@@ -15,6 +15,7 @@ import (
 type waiter struct {
 	session *session
 	wait    *command.Wait // nil for a client that waits for something else than keys
+	keys    []dbKey       // copies of those in wait, whose bytes are gone after the call
 	spec    *command.Spec
 	args    [][]byte
 	db      int
@@ -52,7 +53,8 @@ func (s *session) park(c *command.Call) {
 	if b.queues == nil {
 		b.queues = map[dbKey][]*waiter{}
 	}
-	for _, key := range wt.keys() {
+	wt.keys = waitKeys(wt.db, w.Keys)
+	for _, key := range wt.keys {
 		b.queues[key] = append(b.queues[key], wt)
 	}
 }
@@ -77,14 +79,11 @@ func (s *session) newWaiter(c *command.Call) *waiter {
 	return wt
 }
 
-// keys are the distinct keys waited for.
-func (wt *waiter) keys() []dbKey {
-	if wt.wait == nil {
-		return nil
-	}
-	keys := make([]dbKey, 0, len(wt.wait.Keys))
-	for _, k := range wt.wait.Keys {
-		if key := (dbKey{wt.db, string(k)}); !slices.Contains(keys, key) {
+// waitKeys are the distinct keys waited for.
+func waitKeys(db int, names [][]byte) []dbKey {
+	keys := make([]dbKey, 0, len(names))
+	for _, name := range names {
+		if key := (dbKey{db, string(name)}); !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -164,7 +163,7 @@ func (n *Node) endWait(wt *waiter) {
 		return
 	}
 	wt.ended = true
-	for _, key := range wt.keys() {
+	for _, key := range wt.keys {
 		queue := n.blocked.queues[key]
 		if i := slices.Index(queue, wt); i >= 0 {
 			queue = slices.Delete(queue, i, i+1)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/number"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
@@ -111,7 +112,8 @@ func clientReply(c *command.Call) {
 type killFilter struct {
 	id                int64
 	maxAge            int64 // seconds
-	kind, user        string
+	kind              string
+	user              *acl.User
 	addr, localAddr   string
 	skipSelf, oldForm bool
 }
@@ -121,7 +123,7 @@ func (f *killFilter) matches(s, self *session) bool {
 	case f.id != 0 && s.id != f.id,
 		f.maxAge != 0 && int64(s.node.now.Sub(s.created)/time.Second) < f.maxAge,
 		f.kind != "" && s.clientType() != f.kind,
-		f.user != "" && s.user != f.user,
+		f.user != nil && s.user != f.user,
 		f.addr != "" && s.addr != f.addr,
 		f.localAddr != "" && s.conn.LocalAddr().String() != f.localAddr,
 		f.skipSelf && s == self:
@@ -174,10 +176,9 @@ func (f *killFilter) add(c *command.Call, option, value []byte) string {
 	case is(option, "laddr"):
 		f.localAddr = string(value)
 	case is(option, "user"):
-		if string(value) != "default" {
+		if f.user = c.Client.(*session).node.users.Get(string(value)); f.user == nil {
 			return "ERR No such user '" + string(value) + "'"
 		}
-		f.user = string(value)
 	case is(option, "skipme") && is(value, "yes"):
 		f.skipSelf = true
 	case is(option, "skipme") && is(value, "no"):

@@ -108,7 +108,7 @@ func (s *session) describe() string {
 	}
 	fmt.Fprintf(&b, " obl=%d oll=%d omem=%d tot-mem=%d events=r cmd=%s user=%s redir=%d resp=%d",
 		min(waiting, replyBuffer), 0, max(0, waiting-replyBuffer), s.qbuf+s.qbufFree+waiting+replyBuffer,
-		s.lastName(), s.user, -1, s.enc.Proto())
+		s.lastName(), s.userName(), -1, s.enc.Proto())
 	if n.version.AtLeast(7, 2) {
 		fmt.Fprintf(&b, " lib-name=%s lib-ver=%s", s.libName, s.libVersion)
 	}

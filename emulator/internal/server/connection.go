@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/subtle"
 	"strings"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
@@ -75,6 +74,7 @@ func quit(c *command.Call) {
 
 func auth(c *command.Call) {
 	s := c.Client.(*session)
+	c.RedactFrom(1)
 	user, password := "default", c.Args[len(c.Args)-1]
 	switch {
 	case len(c.Args) > 3:
@@ -82,11 +82,11 @@ func auth(c *command.Call) {
 		return
 	case len(c.Args) == 3:
 		user = string(c.Args[1])
-	case s.node.set.password == "":
+	case s.node.users.Default().NoPass:
 		c.Reply.Error("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
 		return
 	}
-	if !s.logIn(user, password) {
+	if !s.logIn(c, user, password) {
 		c.Reply.Error(errWrongPass)
 		return
 	}
@@ -94,16 +94,6 @@ func auth(c *command.Call) {
 }
 
 const errWrongPass = "WRONGPASS invalid username-password pair or user is disabled."
-
-// logIn checks a password in time that does not depend on it.
-func (s *session) logIn(user string, password []byte) bool {
-	required := s.node.set.password
-	if user != "default" || required != "" && subtle.ConstantTimeCompare([]byte(required), password) != 1 {
-		return false
-	}
-	s.setAuthenticated(true)
-	return true
-}
 
 func (s *session) setAuthenticated(yes bool) {
 	s.authenticated = yes
@@ -118,7 +108,8 @@ type helloRequest struct {
 	auth, setName  bool
 }
 
-func parseHello(args [][]byte) (h helloRequest, err string) {
+func parseHello(c *command.Call) (h helloRequest, err string) {
+	args := c.Args
 	if len(args) > 1 {
 		proto, ok := number.ParseInt(args[1])
 		if !ok {
@@ -134,6 +125,8 @@ func parseHello(args [][]byte) (h helloRequest, err string) {
 		switch {
 		case option == "auth" && left >= 2:
 			h.auth, h.user, h.password = true, args[i+1], args[i+2]
+			c.Redact(i + 1)
+			c.Redact(i + 2)
 			i += 2
 		case option == "setname" && left >= 1:
 			if !validName(args[i+1]) {
@@ -150,12 +143,12 @@ func parseHello(args [][]byte) (h helloRequest, err string) {
 
 func hello(c *command.Call) {
 	s := c.Client.(*session)
-	h, msg := parseHello(c.Args)
+	h, msg := parseHello(c)
 	switch {
 	case msg != "":
 		c.Reply.Error(msg)
 		return
-	case h.auth && !s.logIn(string(h.user), h.password):
+	case h.auth && !s.logIn(c, string(h.user), h.password):
 		c.Reply.Error(errWrongPass)
 		return
 	case !s.authenticated:
@@ -218,8 +211,7 @@ func reset(c *command.Call) {
 	s.enc.SetProto(2)
 	c.DB = c.Keyspace().DB(0)
 	s.name = ""
-	s.user = "default"
-	s.setAuthenticated(s.node.set.password == "")
+	s.beDefaultUser()
 	c.Reply = s.sink()
 	c.Reply.Status("RESET")
 }

@@ -9,7 +9,7 @@ import (
 func (n *Node) Execute(args [][]byte) []byte {
 	n.lock()
 	defer n.unlock()
-	s := &session{node: n, user: "default", authenticated: true}
+	s := &session{node: n, authenticated: true}
 	s.enc.SetProto(3)
 	c := &command.Call{
 		Args: args, Spec: n.table.Lookup(args), Table: n.table, Reply: &s.enc, DB: n.ks.DB(0), Client: s,

@@ -84,7 +84,7 @@ func (n *Node) refusal(s *session, c *command.Call) string {
 		return msg
 	}
 	switch {
-	case !s.authenticated && !spec.Has(command.NoAuth):
+	case !s.authenticated && !spec.Has(command.NoAuth) && !n.users.Default().OpenToAll():
 		return "NOAUTH Authentication required."
 	case s.tx.open && spec.Has(command.NoMulti):
 		return "ERR Command not allowed inside a transaction"
@@ -258,12 +258,6 @@ func outcomeOf(reply resp.Sink) *resp.Outcome {
 	}
 	return new(resp.Outcome)
 }
-
-// permit is why a client may not run a command, "" if it may.
-func (n *Node) permit(*session, *command.Call) string { return "" }
-
-// permitInScript is permit for a command of a script.
-func (n *Node) permitInScript(*session, *command.Call) string { return "" }
 
 // busy refuses most commands while a script runs for too long.
 func (n *Node) busy(*command.Spec) string { return "" }

@@ -202,7 +202,7 @@ func (s *session) runQueued(c *command.Call) {
 			Args: q.args, Spec: q.spec, Table: c.Table, Reply: s.sink(), DB: n.ks.DB(s.db), Client: s,
 			ClusterEnabled: c.ClusterEnabled, DenyBlocking: true, FromMaster: c.FromMaster,
 		}
-		if denied := n.permit(s, &inner); denied != "" {
+		if denied := n.permitInExec(s, &inner); denied != "" {
 			inner.Reply.Error(denied)
 			continue
 		}
@@ -222,7 +222,7 @@ func (s *session) reject(c *command.Call, msg string) {
 	s.node.stats.countError(msg)
 	if c.Spec != nil && c.Spec.Name == "exec" {
 		s.endTransaction()
-		c.Reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "-"))
+		c.Reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR "))
 		return
 	}
 	s.abortTransaction()

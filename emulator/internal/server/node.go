@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/config"
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
@@ -63,6 +64,8 @@ type Node struct {
 	ks     *keyspace.Keyspace
 	config *config.Config
 	set    settings
+	users  *acl.Users
+	aclLog aclLog
 	rand   *rand.Rand
 	stats  stats
 
@@ -124,7 +127,7 @@ func NewNode(o Options) (*Node, error) {
 	n.ks.SetNow(n.now.UnixMilli())
 	n.stats.init(n.table)
 	n.replog = replication.NewLog(randomHex(o.Rand, 20))
-	n.masterClient = &session{node: n, user: "default", authenticated: true}
+	n.masterClient = &session{node: n, authenticated: true}
 	n.scripts.init(n)
 	return n, n.configure(o)
 }
@@ -151,6 +154,7 @@ var families = []map[string]command.Handler{
 	migrateCommands,
 	serverCommands,
 	clusterCommands,
+	aclCommands,
 }
 
 func randomHex(r *rand.Rand, bytes int) string {
@@ -247,7 +251,7 @@ func (h *hooks) FieldsExpired(db *keyspace.DB, key string, fields []string) {
 func (h *hooks) Flushed(db *keyspace.DB) {
 	n := (*Node)(h)
 	if len(n.watched) > 0 {
-		n.touchWatchedDB(db.ID(), func(string) bool { return true })
+		n.touchWatchedDB(db.ID(), func(key string) bool { return db.Exists([]byte(key)) })
 	}
 }
 

@@ -42,6 +42,7 @@ var pubsubCommands = map[string]command.Handler{
 	"sunsubscribe":         sunsubscribe,
 	"publish":              publish,
 	"spublish":             spublish,
+	"pubsub|help":          help,
 	"pubsub|channels":      pubsubChannels,
 	"pubsub|numsub":        pubsubNumSub,
 	"pubsub|numpat":        pubsubNumPat,

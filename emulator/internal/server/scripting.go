@@ -86,16 +86,22 @@ func eval(c *command.Call, readOnly bool) {
 }
 
 func evalSHA(c *command.Call, readOnly bool) {
+	const errNoScript = "NOSCRIPT No matching script. Please use EVAL."
 	n := c.Client.(*session).node
-	script := n.scripts.bySHA[strings.ToLower(string(c.Args[1]))]
-	if script == nil {
-		c.Reply.Error("NOSCRIPT No matching script. Please use EVAL.")
+	if len(c.Args[1]) != 40 {
+		c.Reply.Error(errNoScript)
 		return
 	}
 	keys, argv, ok := scriptArgs(c)
-	if ok {
-		n.runScript(c, script, readOnly, keys, argv)
+	if !ok {
+		return
 	}
+	script := n.scripts.bySHA[strings.ToLower(string(c.Args[1]))]
+	if script == nil {
+		c.Reply.Error(errNoScript)
+		return
+	}
+	n.runScript(c, script, readOnly, keys, argv)
 }
 
 func (n *Node) runScript(c *command.Call, script *lua.Script, readOnly bool, keys, argv [][]byte) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 )
@@ -40,7 +41,7 @@ type session struct {
 	last    *command.Spec
 
 	name, libName, libVersion string
-	user                      string
+	user                      *acl.User // nil may do everything
 	authenticated             bool
 
 	db       int
@@ -75,7 +76,7 @@ const (
 const batchCommands = 256
 
 func newSession(n *Node, conn net.Conn) *session {
-	s := &session{node: n, conn: conn, addr: conn.RemoteAddr().String(), parser: resp.NewParser(), user: "default"}
+	s := &session{node: n, conn: conn, addr: conn.RemoteAddr().String(), parser: resp.NewParser()}
 	s.enc.ShortDoubles = n.version.AtLeast(7, 2)
 	s.deferred.ShortDoubles = s.enc.ShortDoubles
 	s.out.init(conn)
@@ -264,7 +265,7 @@ func (n *Node) admit(s *session) bool {
 	n.nextID++
 	s.id = n.nextID
 	s.created, s.lastUse = n.now, n.now
-	s.setAuthenticated(n.set.password == "")
+	s.beDefaultUser()
 	n.sessions[s.id] = s
 	return true
 }

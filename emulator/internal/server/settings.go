@@ -24,6 +24,7 @@ type settings struct {
 // up to date.
 func (n *Node) configure(o Options) error {
 	n.config = config.New(o.Version)
+	n.configureUsers()
 	for name, value := range map[string]string{
 		"port": fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
 		"enable-debug-command": "local",
