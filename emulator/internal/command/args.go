@@ -30,6 +30,9 @@ func (c *Call) is(i int, word string) bool {
 	return len(c.Args[i]) == len(word) && strings.EqualFold(string(c.Args[i]), word)
 }
 
+// text is argument i as error messages show it, which is up to a NUL.
+func (c *Call) text(i int) string { return string(cString(c.Args[i], len(c.Args[i]))) }
+
 // left is the number of arguments behind argument i.
 func (c *Call) left(i int) int { return len(c.Args) - 1 - i }
 

@@ -37,7 +37,7 @@ func (c *Call) expireConditions(i int) (o expireConditions, ok bool) {
 		case c.is(i, "LT"):
 			o.lt = true
 		default:
-			return o, c.fail("ERR Unsupported option " + string(c.Args[i]))
+			return o, c.fail("ERR Unsupported option " + c.text(i))
 		}
 	}
 	if o.nx && (o.xx || o.gt || o.lt) {
@@ -130,7 +130,7 @@ func (c *Call) ttl(base, unit int64) {
 	}
 	left := max(at-base, 0)
 	if unit != 1 {
-		left = (left + unit/2) / unit
+		left = int64((uint64(left) + uint64(unit/2)) / uint64(unit))
 	}
 	c.Reply.Int(left)
 }

@@ -166,7 +166,7 @@ func pfdebug(c *Call) {
 	}
 	sketch := hyperloglog.Sketch(s.Grow(0))
 	known := c.is(1, "GETREG") || c.is(1, "DECODE") || c.is(1, "ENCODING") || c.is(1, "TODENSE")
-	switch name := string(cString(c.Args[1], len(c.Args[1]))); {
+	switch name := c.text(1); {
 	case !known:
 		c.fail("ERR Unknown PFDEBUG subcommand '" + name + "'")
 	case len(c.Args) != 3:
