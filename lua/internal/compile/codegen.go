@@ -3,6 +3,8 @@ package compile
 import (
 	"fmt"
 	"math"
+
+	"github.com/fakecluster/fakecluster/lua/internal/precise"
 )
 
 type exprKind int
@@ -602,7 +604,7 @@ func foldConstants(op Op, e1, e2 *expr) bool {
 		}
 		r = a - float64(math.Floor(a/b)*b)
 	case OpPow:
-		r = math.Pow(a, b)
+		r = precise.Pow(a, b)
 	case OpUnm:
 		r = -a
 	default:

@@ -3,6 +3,7 @@ package lib
 import (
 	"math"
 
+	"github.com/fakecluster/fakecluster/lua/internal/precise"
 	"github.com/fakecluster/fakecluster/lua/internal/vm"
 )
 
@@ -53,9 +54,9 @@ func OpenMath(g *vm.Global, random *Random) {
 		{"atan2", two(math.Atan2)}, {"atan", one(math.Atan)}, {"ceil", one(math.Ceil)},
 		{"cosh", one(math.Cosh)}, {"cos", one(math.Cos)},
 		{"deg", one(func(x float64) float64 { return x / (math.Pi / 180) })},
-		{"exp", one(math.Exp)}, {"floor", one(math.Floor)}, {"fmod", two(func(a, b float64) float64 { return vm.Indefinite(math.Mod(a, b), a, b) })},
-		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", invalidOne(math.Log10)},
-		{"log", invalidOne(math.Log)}, {"max", mathMax}, {"min", mathMin}, {"modf", mathModf},
+		{"exp", one(precise.Exp)}, {"floor", one(math.Floor)}, {"fmod", two(func(a, b float64) float64 { return vm.Indefinite(math.Mod(a, b), a, b) })},
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"log10", one(precise.Log10)},
+		{"log", invalidOne(precise.Log)}, {"max", mathMax}, {"min", mathMin}, {"modf", mathModf},
 		{"pow", two(vm.Pow)},
 		{"rad", one(func(x float64) float64 { return x * (math.Pi / 180) })},
 		{"random", func(t *vm.Thread) int { return mathRandom(t, random) }},

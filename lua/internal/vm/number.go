@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/fakecluster/fakecluster/lua/internal/compile"
+	"github.com/fakecluster/fakecluster/lua/internal/precise"
 )
 
 // ToNumber converts a number or a numeric string.
@@ -58,4 +59,4 @@ func Indefinite(result, a, b float64) float64 {
 }
 
 // Pow is the operator ^.
-func Pow(a, b float64) float64 { return Indefinite(math.Pow(a, b), a, b) }
+func Pow(a, b float64) float64 { return Indefinite(precise.Pow(a, b), a, b) }
