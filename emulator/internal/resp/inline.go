@@ -106,3 +106,9 @@ func hexDigit(c byte) byte {
 
 // clip keeps an append to a word from running into the next one.
 func clip(b []byte) []byte { return b[:len(b):len(b)] }
+
+// Words splits text into words as an inline request is split. It reports false
+// for unbalanced quotes.
+func Words(text []byte) ([][]byte, bool) {
+	return appendWords(nil, append([]byte(nil), text...))
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/number"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
@@ -271,7 +272,11 @@ func (r *scriptRun) ACLCheck(args [][]byte) (allowed, known bool) {
 	if spec == nil {
 		return false, false
 	}
-	return r.node.permit(r.session, &command.Call{Args: args, Spec: spec, Client: r.session}) == "", true
+	if r.session.user == nil {
+		return true, true
+	}
+	denial, _ := r.session.user.Check(spec, args)
+	return denial == acl.Allowed, true
 }
 
 // SetRepl chooses whether effects go to replicas from here on.

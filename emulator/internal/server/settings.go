@@ -11,7 +11,6 @@ import (
 // settings are parameters that are looked at with every command, or that have
 // another form than their text.
 type settings struct {
-	password  string
 	maxMemory int64
 	notify    keyspace.Class
 	readOnly  bool // replica-read-only
@@ -51,8 +50,8 @@ func yesNo(b bool) string {
 func (n *Node) applyConfig() {
 	c := n.config
 	n.set = settings{
-		password: c.String("requirepass"), maxMemory: c.Int("maxmemory"),
-		notify: keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		maxMemory: c.Int("maxmemory"),
+		notify:    keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		minReplicas:       int(c.Int("min-replicas-to-write")),
 		minReplicasMaxLag: time.Duration(c.Int("min-replicas-max-lag")) * time.Second,
 	}
