@@ -228,30 +228,47 @@ func nextCursor(cursor, mask uint64) uint64 {
 	return bits.Reverse64(bits.Reverse64(cursor) + 1)
 }
 
-// Random returns an element picked by rng, or nil from an empty dictionary:
-// a random bucket, then a random element of its chain.
+// longChain is how many elements of a chain Random reaches with equal chances.
+// With as many buckets as elements a longer one hardly ever exists.
+const longChain = 8
+
+// Random returns an element picked by rng, or nil from an empty dictionary. It
+// picks a bucket and a place in its chain until there is an element, so that one
+// with a chain of its own is not chosen more often than its fellows.
 func (d *Dict[V]) Random(rng *rand.Rand) *Node[V] {
 	if d.length == 0 {
 		return nil
 	}
 	for {
-		i := rng.IntN(len(d.table) + len(d.old))
-		var chain *Node[V]
-		if i < len(d.table) {
-			chain = d.table[i]
+		i := rng.IntN(longChain * (len(d.table) + len(d.old)))
+		bucket, place := i/longChain, i%longChain
+		var n *Node[V]
+		if bucket < len(d.table) {
+			n = d.table[bucket]
 		} else {
-			chain = d.old[i-len(d.table)]
+			n = d.old[bucket-len(d.table)]
 		}
-		if chain == nil {
+		for ; n != nil && place > 0; place-- {
+			n = n.next
+		}
+		if n == nil {
 			continue
 		}
-		length := 0
-		for n := chain; n != nil; n = n.next {
-			length++
+		if i%longChain == longChain-1 { // all that is left of the chain
+			n = oneOf(n, rng)
 		}
-		for range rng.IntN(length) {
-			chain = chain.next
-		}
-		return chain
+		return n
 	}
+}
+
+// oneOf picks an element of a chain.
+func oneOf[V any](chain *Node[V], rng *rand.Rand) *Node[V] {
+	length := 0
+	for n := chain; n != nil; n = n.next {
+		length++
+	}
+	for range rng.IntN(length) {
+		chain = chain.next
+	}
+	return chain
 }

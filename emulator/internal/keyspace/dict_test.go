@@ -84,6 +84,28 @@ func TestScanMissesNothingThatStays(t *testing.T) {
 	})
 }
 
+// TestRandomIsFair compares how often elements are drawn with what a fair draw
+// would give; 20 degrees of freedom exceed 60 once in a hundred thousand times.
+func TestRandomIsFair(t *testing.T) {
+	const elements, draws = 21, 21000
+	var d Dict[int]
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range elements {
+		d.Add(fmt.Sprint("member", i), i)
+	}
+	var drawn [elements]float64
+	for range draws {
+		drawn[d.Random(rng).Value]++
+	}
+	chiSquare := 0.0
+	for _, n := range drawn {
+		chiSquare += (n - draws/elements) * (n - draws/elements) / (draws / elements)
+	}
+	if chiSquare > 60 {
+		t.Errorf("chi square is %.1f: %v", chiSquare, drawn)
+	}
+}
+
 func TestRandomReachesEveryElement(t *testing.T) {
 	var d Dict[int]
 	rng := rand.New(rand.NewPCG(1, 2))
