@@ -39,7 +39,25 @@ func samples(limits *Limits) []Value {
 	g := stream.AddGroup([]byte("g"), StreamID{5, 4}, 5)
 	c := g.AddConsumer([]byte("c"), 1234)
 	g.Assign(g.AddPending(StreamID{2, 1}, 1000), c)
-	return []Value{str("12"), str("text"), list, long, set, ints, words, zset, bigZSet, hash, bigHash, stream}
+	values := []Value{str("12"), str("text"), list, long, set, ints, words, zset, bigZSet, hash, bigHash, stream}
+	if limits.Version.AtLeast(7, 4) {
+		timed, bigTimed := hash.Clone().(*Hash), bigHash.Clone().(*Hash)
+		for i, field := range hash.fields() {
+			if i < 3 {
+				timed.SetExpireAt([]byte(field), 5000-int64(i))
+				bigTimed.SetExpireAt([]byte(field), 6000+int64(i))
+			}
+		}
+		values = append(values, timed, bigTimed)
+	}
+	return values
+}
+
+func (h *Hash) fields() (fields []string) {
+	for field := range h.All() {
+		fields = append(fields, string(field))
+	}
+	return fields
 }
 
 // For every version, what is dumped is loaded with the same contents and
@@ -56,6 +74,14 @@ func TestDumpAndLoad(t *testing.T) {
 			}
 			if loaded.Kind() != value.Kind() || loaded.Encoding() != value.Encoding() {
 				t.Errorf("%v: %v %s becomes %v %s", v, value.Kind(), value.Encoding(), loaded.Kind(), loaded.Encoding())
+			}
+			if h, ok := value.(*Hash); ok {
+				for _, field := range h.fields() {
+					want, _ := h.ExpireAt([]byte(field))
+					if got, ok := loaded.(*Hash).ExpireAt([]byte(field)); !ok || got != want {
+						t.Errorf("%v: field %s expires at %d, %v; want %d", v, field, got, ok, want)
+					}
+				}
 			}
 			if enc := value.Encoding(); enc != "hashtable" && !bytes.Equal(Dump(loaded, &limits), payload) {
 				t.Errorf("%v: %v %s is dumped differently once loaded", v, value.Kind(), enc)
@@ -81,7 +107,7 @@ func TestVersionsOfPayloads(t *testing.T) {
 
 // Whatever a payload holds, it is refused or makes a value that can be used.
 func FuzzLoad(f *testing.F) {
-	limits := DefaultLimits(version.V7_2)
+	limits := DefaultLimits(version.V7_4)
 	limits.DumpUncompressed = true // so that mutations reach the insides
 	for _, value := range samples(&limits) {
 		if payload := Dump(value, &limits); len(payload) < 2000 {
