@@ -283,7 +283,7 @@ func (f *function) freeExpr(e *expr) {
 
 func (f *function) addConstant(c Constant) int {
 	if len(f.proto.Constants) > maxArgBx {
-		f.lexer.fail("constant table overflow", 0, false)
+		f.lexer.fail("constant table overflow", 0)
 	}
 	f.proto.Constants = append(f.proto.Constants, c)
 	return len(f.proto.Constants) - 1
@@ -746,5 +746,5 @@ func (f *function) checkLimit(n, limit int, what string) {
 	if f.proto.LineDefined != 0 {
 		message = fmt.Sprintf("function at line %d has more than %d %s", f.proto.LineDefined, limit, what)
 	}
-	f.lexer.fail(message, 0, false)
+	f.lexer.fail(message, 0)
 }

@@ -137,16 +137,17 @@ func (lx *lexer) tokenText(t token) string {
 	return t.String()
 }
 
-// fail raises a compile error; near is the token it quotes, 0 for none.
-func (lx *lexer) fail(message string, near token, quote bool) {
+// fail raises a compile error; near is the token it quotes, 0 for none (a zero
+// byte in the text is not quoted either).
+func (lx *lexer) fail(message string, near token) {
 	message = fmt.Sprintf("%s:%d: %s", chunkID(lx.source, idSizeSyntax), lx.line, message)
-	if quote {
+	if near != 0 {
 		message += " near '" + lx.tokenText(near) + "'"
 	}
 	panic(&Error{message})
 }
 
-func (lx *lexer) syntaxError(message string) { lx.fail(message, lx.now.token, true) }
+func (lx *lexer) syntaxError(message string) { lx.fail(message, lx.now.token) }
 
 func isNewline(c int) bool { return c == '\n' || c == '\r' }
 func isDigit(c int) bool   { return c >= '0' && c <= '9' }
@@ -164,8 +165,10 @@ func (lx *lexer) newline() {
 	lx.line++
 }
 
+// accept takes the current character if it is one of set, or a zero byte: the
+// reference searches the set's terminator too.
 func (lx *lexer) accept(set string) bool {
-	if lx.current == endOfText || strings.IndexByte(set, byte(lx.current)) < 0 {
+	if lx.current == endOfText || lx.current != 0 && strings.IndexByte(set, byte(lx.current)) < 0 {
 		return false
 	}
 	lx.saveAndAdvance()
@@ -194,7 +197,7 @@ func (lx *lexer) lex(out *lexeme) token {
 			if level == -1 {
 				return '['
 			}
-			lx.fail("invalid long string delimiter", tkString, true)
+			lx.fail("invalid long string delimiter", tkString)
 		case '=':
 			return lx.oneOrTwo('=', tkEq)
 		case '<':
@@ -295,16 +298,9 @@ func (lx *lexer) longString(keep bool, level int) string {
 		switch lx.current {
 		case endOfText:
 			if keep {
-				lx.fail("unfinished long string", tkEOS, true)
+				lx.fail("unfinished long string", tkEOS)
 			}
-			lx.fail("unfinished long comment", tkEOS, true)
-		case '[':
-			if lx.bracketLevel() == level {
-				lx.saveAndAdvance()
-				if level == 0 {
-					lx.fail("nesting of [[...]] is deprecated", '[', true)
-				}
-			}
+			lx.fail("unfinished long comment", tkEOS)
 		case ']':
 			if lx.bracketLevel() == level {
 				lx.saveAndAdvance()
@@ -333,9 +329,9 @@ func (lx *lexer) quoted(delimiter int) string {
 	for lx.current != delimiter {
 		switch lx.current {
 		case endOfText:
-			lx.fail("unfinished string", tkEOS, true)
+			lx.fail("unfinished string", tkEOS)
 		case '\n', '\r':
-			lx.fail("unfinished string", tkString, true)
+			lx.fail("unfinished string", tkString)
 		case '\\':
 			lx.escape()
 		default:
@@ -368,7 +364,7 @@ func (lx *lexer) escape() {
 			lx.advance()
 		}
 		if value > 255 {
-			lx.fail("escape sequence too large", tkString, true)
+			lx.fail("escape sequence too large", tkString)
 		}
 		lx.save(value)
 	}
@@ -386,7 +382,7 @@ func (lx *lexer) numeral() float64 {
 	}
 	n, ok := ParseNumber(string(lx.buffer))
 	if !ok {
-		lx.fail("malformed number", tkNumber, true)
+		lx.fail("malformed number", tkNumber)
 	}
 	return n
 }

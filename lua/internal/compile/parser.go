@@ -47,7 +47,7 @@ type parser struct {
 func (p *parser) enterLevel() {
 	p.depth++
 	if p.depth > maxCCalls {
-		p.fail("chunk has too many syntax levels", 0, false)
+		p.fail("chunk has too many syntax levels", 0)
 	}
 }
 
@@ -413,7 +413,7 @@ func (p *parser) body(method bool, line int) expr {
 
 func (f *function) closure(proto *Proto, upvalues []upvalueRef) expr {
 	if len(f.proto.Protos) > maxArgBx {
-		f.lexer.fail("constant table overflow", 0, false)
+		f.lexer.fail("constant table overflow", 0)
 	}
 	f.proto.Protos = append(f.proto.Protos, proto)
 	e := newExpr(exprRelocatable, f.emitABx(OpClosure, 0, len(f.proto.Protos)-1))
