@@ -93,6 +93,7 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 	if !keepTTL {
 		db.expiries.remove(k)
 	}
+	db.measure(k)
 	db.placed(k)
 }
 
@@ -105,6 +106,7 @@ func (db *DB) Add(key []byte, value Value) {
 	if db.keyspace.slots {
 		db.slot(slots.OfString(k.key)).push(k)
 	}
+	db.measure(k)
 	db.keyspace.event(db, ClassNew, "new", key)
 	db.placed(k)
 }
@@ -137,6 +139,7 @@ func (db *DB) remove(k *Key) {
 	if db.keyspace.slots {
 		db.slot(slots.OfString(k.key)).unlink(k)
 	}
+	db.used -= k.Value.footprint.bytes
 	db.entries.Delete(k.key)
 }
 
@@ -192,6 +195,11 @@ func (db *DB) Scan(cursor uint64, visit func(key string, value Value)) uint64 {
 
 // Modified says that a command changed what key holds, or removed it.
 func (db *DB) Modified(key []byte) {
+	if db.keyspace.tracking {
+		if k := db.entries.Find(key); k != nil {
+			db.remeasure(k)
+		}
+	}
 	if h := db.keyspace.hooks; h != nil {
 		h.Modified(db, string(key))
 	}

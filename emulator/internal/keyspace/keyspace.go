@@ -49,6 +49,8 @@ type Keyspace struct {
 	dbs   []*DB
 	now   int64
 	slots bool
+
+	tracking bool // used of every database is up to date
 }
 
 // Eviction is what the access clock needs to know of the maxmemory settings.
@@ -117,6 +119,7 @@ type contents struct {
 	bySlot   *[slots.Count]slotList
 	// timedHashes is when to look at hashes with fields that expire.
 	timedHashes timedHashHeap
+	used        int64 // bytes, see TrackMemory
 }
 
 // ID is the database's number.
@@ -143,4 +146,5 @@ type Entry struct {
 	access    access
 	slotPrev  *Key
 	slotNext  *Key
+	footprint footprint
 }
