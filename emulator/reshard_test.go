@@ -203,6 +203,6 @@ func TestMigrateToAnInstanceThatRefuses(t *testing.T) {
 	source.do("+OK", "MIGRATE", host, port, "key", "0", "1000", "REPLACE")
 	source.do("(nil)", "GET", "key")
 	source.do("+OK", "SET", "key", "again")
-	source.do("-IOERR error or timeout connecting to the client", "MIGRATE", "127.0.0.1", "1", "key", "0", "1000")
+	source.do("-IOERR error or timeout writing to target instance", "MIGRATE", "127.0.0.1", "1", "key", "0", "1000")
 	source.do("again", "GET", "key")
 }

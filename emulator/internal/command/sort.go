@@ -78,7 +78,7 @@ func (o *sortOptions) sortBy(c *Call, pattern []byte) bool {
 // the user may not read.
 func (c *Call) allowPattern(option string, pattern []byte) bool {
 	if c.ClusterEnabled && !c.Version().AtLeast(7, 4) {
-		return c.fail("ERR " + option + " option of SORT denied in cluster mode.")
+		return c.fail("ERR " + option + " option of SORT denied in Cluster mode.")
 	}
 	if c.ClusterEnabled && string(pattern) != "#" && !sameSlot(pattern, c.Args[1]) {
 		return c.fail("ERR " + option + " option of SORT denied in cluster mode when keys formed by the pattern may be in different slots.")

@@ -151,9 +151,9 @@ func TestSortOfManyTies(t *testing.T) {
 func TestSortInClusterMode(t *testing.T) {
 	l := newLocal(2)
 	for line, want := range map[string]string{
-		"SORT l BY w* GET #":     "-ERR BY option of SORT denied in cluster mode.\r\n",
-		"SORT l GET #":           "-ERR GET option of SORT denied in cluster mode.\r\n",
-		"SORT_RO l BY x GET a*":  "-ERR GET option of SORT denied in cluster mode.\r\n",
+		"SORT l BY w* GET #":     "-ERR BY option of SORT denied in Cluster mode.\r\n",
+		"SORT l GET #":           "-ERR GET option of SORT denied in Cluster mode.\r\n",
+		"SORT_RO l BY x GET a*":  "-ERR GET option of SORT denied in Cluster mode.\r\n",
 		"SORT l BY nosort LIMIT": "-ERR syntax error\r\n",
 		"SORT l BY nosort":       "*0\r\n",
 		"COPY a b DB 3":          "-ERR Copying to another database is not allowed in cluster mode\r\n",

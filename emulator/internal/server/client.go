@@ -224,6 +224,10 @@ func (s *session) kill() {
 
 func clientUnblock(c *command.Call) {
 	n := c.Client.(*session).node
+	if len(c.Args) > 4 {
+		badSubcommand(c)
+		return
+	}
 	withError := false
 	if len(c.Args) == 4 {
 		switch {
@@ -288,6 +292,10 @@ func (t *transaction) mayReplicate() bool {
 
 func clientPause(c *command.Call) {
 	n := c.Client.(*session).node
+	if len(c.Args) > 4 {
+		badSubcommand(c)
+		return
+	}
 	writeOnly := false
 	if len(c.Args) == 4 {
 		switch {

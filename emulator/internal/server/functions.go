@@ -175,7 +175,7 @@ func functionFlush(c *command.Call) {
 	n := c.Client.(*session).node
 	switch {
 	case len(c.Args) > 3:
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try FUNCTION HELP.")
+		badSubcommand(c)
 		return
 	case len(c.Args) == 3 && !is(c.Args[2], "sync") && !is(c.Args[2], "async"):
 		c.Reply.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")

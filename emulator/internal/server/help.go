@@ -27,6 +27,11 @@ var helpSections = sync.OnceValue(func() map[string][]string {
 	return sections
 })
 
+// badSubcommand answers for a subcommand that was given too many words.
+func badSubcommand(c *command.Call) {
+	c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try " + strings.ToUpper(c.Spec.Parent.Name) + " HELP.")
+}
+
 // help answers HELP of the container a command belongs to.
 func help(c *command.Call) {
 	container, _, _ := strings.Cut(c.Spec.Name, "|")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -125,8 +126,14 @@ func (n *Node) migrate(m *migration, reply resp.Sink) {
 	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
 	defer cancel()
 	conn, err := n.dial(ctx, m.addr)
-	if err != nil {
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown):
 		reply.Error("IOERR error or timeout connecting to the client")
+		return
+	case err != nil:
+		// Redis connects in the background and notices when it writes.
+		reply.Error("IOERR error or timeout writing to target instance")
 		return
 	}
 	defer conn.Close()

@@ -344,7 +344,7 @@ func pubsubShardChannels(c *command.Call) {
 
 func listChannels(c *command.Call, channels map[string][]*session) {
 	if len(c.Args) > 3 {
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try PUBSUB HELP.")
+		badSubcommand(c)
 		return
 	}
 	var names []string

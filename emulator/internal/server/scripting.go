@@ -254,7 +254,7 @@ func (r *scriptRun) misplaced(c *command.Call) string {
 	if !r.slotKnown {
 		r.slot, r.slotKnown = v.Slot, true
 	}
-	if r.flags&lua.AllowCrossSlotKeys == 0 && r.slot != v.Slot {
+	if r.declared && r.flags&lua.AllowCrossSlotKeys == 0 && r.slot != v.Slot {
 		return "ERR Script attempted to access keys that do not hash to the same slot"
 	}
 	return ""
