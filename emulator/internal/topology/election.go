@@ -120,7 +120,7 @@ func (n *Node) vote(m *Message, candidate *peer) {
 		return
 	}
 	for slot := range m.Slots.All() {
-		if owner := n.owner(slot); owner != nil && owner.epoch > m.ConfigEpoch {
+		if owner := n.owner(slot); owner != nil && owner.epoch > m.ConfigEpoch && !n.unclaimed.Has(slot) {
 			return
 		}
 	}

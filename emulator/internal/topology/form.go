@@ -136,5 +136,6 @@ func viewOf(members []Member, sets []slots.Set, shards []string, i int, now int6
 	n.self = &block[i]
 	n.self.flags |= flagMyself
 	n.self.link, n.self.inbound = 0, 0
+	n.announceSettings()
 	return n
 }

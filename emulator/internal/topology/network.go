@@ -282,12 +282,26 @@ func (w *Network) look() bool {
 }
 
 // wake makes time count again.
-func (w *Network) wake() { w.quiet, w.changedAt = false, w.now }
+func (w *Network) wake() {
+	if w.quiet {
+		w.tellResting(false)
+	}
+	w.quiet, w.changedAt = false, w.now
+}
 
 // rest makes the network quiet when there is nothing to be done.
 func (w *Network) rest() {
 	if !w.quiet && (w.converged() || w.stuck()) {
 		w.quiet = true
+		w.tellResting(true)
+	}
+}
+
+func (w *Network) tellResting(resting bool) {
+	for _, m := range w.members {
+		m.guard.Lock()
+		m.node.resting = resting && m.running()
+		m.guard.Unlock()
 	}
 }
 

@@ -118,8 +118,11 @@ type Node struct {
 	owners       *ownerTable
 	ownersShared bool
 	assigned     int // slots that have an owner
-	migrating    map[slots.Slot]*peer
-	importing    map[slots.Slot]*peer
+	// unclaimed are slots whose owner, in this view, has stopped claiming them.
+	// They are the owner's until anybody else claims them, whatever its epoch.
+	unclaimed slots.Set
+	migrating map[slots.Slot]*peer
+	importing map[slots.Slot]*peer
 
 	currentEpoch  uint64
 	lastVoteEpoch uint64
@@ -134,6 +137,7 @@ type Node struct {
 	election         election
 	electionOutdated bool
 	unlinked         bool // there may be a new peer without a link
+	resting          bool // the network leaves heartbeats out
 	manual           manualFailover
 	ticks            int
 	stats            messageStats
@@ -154,6 +158,7 @@ func NewNode(c Config, now int64) *Node {
 	}
 	n.self = n.addPeer(c.ID, c.Addr, flagMyself|flagMaster)
 	n.self.shard = n.newShardID()
+	n.announceSettings()
 	return n
 }
 
@@ -256,6 +261,31 @@ func (n *Node) Changes() int { return n.changes }
 // SettingsChanged makes a change of Settings effective.
 func (n *Node) SettingsChanged(now int64) {
 	n.setClock(now)
+	n.announceSettings()
 	n.changes++
 	n.conclude()
+}
+
+// announceSettings puts into the node's flags what others must know of its
+// settings.
+func (n *Node) announceSettings() {
+	n.self.flags &^= flagNoFailover
+	if n.Settings.ReplicaNoFailover {
+		n.self.flags |= flagNoFailover
+	}
+}
+
+// Refresh brings the times that Nodes, Replicas and Links tell up to a time.
+// While nothing happens in the cluster its network leaves heartbeats out;
+// Refresh pretends one a second.
+func (n *Node) Refresh(now int64) {
+	if !n.resting {
+		return
+	}
+	n.setClock(now)
+	for p := range n.others {
+		if passed := n.now - p.pongReceived; p.link != 0 && passed > 0 {
+			p.pongReceived += passed / 1000 * 1000
+		}
+	}
 }

@@ -184,6 +184,7 @@ func (n *Node) assign(slot slots.Slot, p *peer) {
 		n.owners, n.ownersShared = &table, false
 	}
 	n.changes++
+	n.unclaimed.Remove(slot)
 	if old != nil {
 		old.ownSlots().Remove(slot)
 		old.numSlots--

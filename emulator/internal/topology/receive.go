@@ -191,7 +191,7 @@ func (n *Node) learnSlots(m *Message, sender *peer) {
 	}
 	for slot := range m.Slots.All() {
 		owner := n.owner(slot)
-		if owner == nil || owner == sender || owner.epoch <= m.ConfigEpoch {
+		if owner == nil || owner == sender || n.unclaimed.Has(slot) || owner.epoch <= m.ConfigEpoch {
 			continue
 		}
 		if sender.link != 0 {
@@ -214,38 +214,51 @@ func (n *Node) acceptClaims(p *peer, epoch uint64, claims *slots.Set) {
 	if n.self.isReplica() {
 		mine = n.self.master
 	}
-	var newMaster *peer
 	var withKeys []slots.Slot
-	claimed, lost := 0, 0
+	lost := 0
 	for slot := range claims.All() {
-		claimed++
 		owner := n.owner(slot)
-		if owner == p || n.importing[slot] != nil {
-			// A slot being imported changes hands by SETSLOT only.
+		if owner == p {
+			n.unclaimed.Remove(slot)
 			continue
 		}
-		if owner != nil && owner.epoch >= epoch {
+		if n.importing[slot] != nil {
+			continue // it changes hands by SETSLOT only
+		}
+		if owner != nil && owner.epoch >= epoch && !n.unclaimed.Has(slot) {
 			continue
 		}
 		if owner == n.self && n.host.KeysInSlot(slot) > 0 {
 			withKeys = append(withKeys, slot)
 		}
 		if owner != nil && owner == mine {
-			newMaster = p
 			lost++
 		}
 		n.assign(slot, p)
 		n.stateOutdated = true
 	}
+	n.noteUnclaimed(p, claims)
 	switch {
-	case newMaster != nil && mine.numSlots == 0 && (n.Settings.AllowReplicaMigration || claimed == lost):
-		n.follow(newMaster)
+	case lost > 0 && mine.numSlots == 0 && (n.Settings.AllowReplicaMigration || claims.Len() == lost):
+		n.follow(p)
 	case n.self.master != nil && n.self.master.master != nil && n.self.master.master != n.self:
 		// The master of a replica became a replica itself: follow its master.
 		n.follow(n.self.master.master)
 	default:
 		for _, slot := range withKeys {
 			n.host.DeleteKeysInSlot(slot)
+		}
+	}
+}
+
+// noteUnclaimed remembers which of p's slots p does not claim any more.
+func (n *Node) noteUnclaimed(p *peer, claims *slots.Set) {
+	if p.slots == nil {
+		return
+	}
+	for slot := range p.slots.All() {
+		if !claims.Has(slot) {
+			n.unclaimed.Add(slot)
 		}
 	}
 }

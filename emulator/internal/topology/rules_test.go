@@ -176,6 +176,16 @@ func TestClaims(t *testing.T) {
 			s.nodes[n2].assign(slot, nil)
 			m.ConfigEpoch = 0
 		}, n3, false},
+		{"a slot its owner does not claim any more", func(s *sim, m *Message) {
+			without := s.nodes[n1].heartbeat(Ping)
+			claims := *without.Slots
+			claims.Remove(slot)
+			without.Opened, without.Slots, without.ConfigEpoch = true, &claims, 9
+			s.nodes[n2].Receive(&without, s.now)
+			if s.nodes[n2].owner(slot) != s.peerOf(n2, n1) {
+				panic("a slot that nobody claims changed hands")
+			}
+		}, n3, false},
 		{"a slot being imported", func(s *sim, _ *Message) {
 			if err := s.command(n2, "SETSLOT", "77", "IMPORTING", s.members[n1].ID); err != nil {
 				panic(err)

@@ -240,7 +240,7 @@ func (n *Node) setOwner(slot slots.Slot, id string) error {
 		delete(n.migrating, slot)
 	}
 	n.assign(slot, target)
-	if wasMine && target != n.self && n.self.numSlots == 0 && n.Settings.AllowReplicaMigration {
+	if wasMine && target != n.self && n.self.numSlots == 0 && n.Settings.AllowReplicaMigration && n.version.AtLeast(7, 0) {
 		// A master that gave its last slot away becomes a replica of the node
 		// that has it.
 		n.follow(target)
