@@ -49,6 +49,10 @@ var wordClasses = map[string][]string{
 	"type":  {"u8", "i8", "u1", "i64", "u63", "u64", "i5", "x"},
 }
 
+// junk is put where it does not belong. It is never a time to live so short that
+// the two sides could disagree on when it ends.
+var junk = []string{"x", `""`, "-5", "3.5", `"\xff\x00"`, "9223372036854775808", "a", "NX"}
+
 // sentence draws one command line from a grammar.
 func sentence(rng *rand.Rand, grammar string) string {
 	var words []string
@@ -66,7 +70,7 @@ func sentence(rng *rand.Rand, grammar string) string {
 		case mutation == 1:
 			words = append(words, word)
 		case mutation == 2:
-			word = wordClasses["value"][rng.IntN(len(wordClasses["value"]))]
+			word = junk[rng.IntN(len(junk))]
 		}
 		words = append(words, word)
 	}

@@ -107,7 +107,7 @@ func (c *Call) set(key, value []byte, o setOptions) {
 		}
 		return
 	}
-	c.DB.Set(key, keyspace.NewString(value), o.keepTTL || o.unit != "")
+	c.DB.SetString(key, value, o.keepTTL || o.unit != "")
 	c.Changed(key, keyspace.ClassString, "set")
 	if o.unit != "" {
 		c.DB.SetExpireAt(key, expireAt)
@@ -151,7 +151,7 @@ func getset(c *Call) {
 		return
 	}
 	key, value := c.Args[1], c.Args[2]
-	c.DB.Set(key, keyspace.NewString(value), false)
+	c.DB.SetString(key, value, false)
 	c.Changed(key, keyspace.ClassString, "set")
 	c.Propagate(wordSET, key, value)
 }
@@ -235,7 +235,7 @@ func msetnx(c *Call) {
 // setAll sets every pair of arguments.
 func (c *Call) setAll() {
 	for i := 1; i < len(c.Args); i += 2 {
-		c.DB.Set(c.Args[i], keyspace.NewString(c.Args[i+1]), false)
+		c.DB.SetString(c.Args[i], c.Args[i+1], false)
 		c.Changed(c.Args[i], keyspace.ClassString, "set")
 	}
 }

@@ -87,6 +87,23 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 		return
 	}
 	k.Value.value = value
+	db.overwritten(k, keepTTL)
+}
+
+// SetString is Set with a string that holds a copy of value.
+func (db *DB) SetString(key, value []byte, keepTTL bool) {
+	if k := db.live(key); k != nil {
+		if s, ok := k.Value.value.(*String); ok {
+			s.assign(value)
+			db.overwritten(k, keepTTL)
+			return
+		}
+	}
+	db.Set(key, NewString(value), keepTTL)
+}
+
+// overwritten does what is due when a key has got a new value.
+func (db *DB) overwritten(k *Key, keepTTL bool) {
 	if !db.keyspace.Eviction.LFU { // how often a name is used outlives its value
 		db.touch(k)
 	}

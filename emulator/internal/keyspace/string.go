@@ -31,11 +31,17 @@ const embstrMax = 44
 // NewString returns a copy of b as SET stores it: as an integer if it reads as
 // one.
 func NewString(b []byte) *String {
-	s := NewPlainString(b)
-	if _, ok := number.ParseInt(b); ok {
-		s.encoding = encodingInt
+	return &String{bytes: bytes.Clone(b), encoding: encodingOf(b)}
+}
+
+func encodingOf(b []byte) stringEncoding {
+	if len(b) > embstrMax {
+		return encodingRaw
 	}
-	return s
+	if _, ok := number.ParseInt(b); ok {
+		return encodingInt
+	}
+	return encodingEmbstr
 }
 
 // NewPlainString returns a copy of b that is not encoded as an integer, even if
@@ -89,6 +95,16 @@ func (s *String) SetInt(n int64) {
 	s.bytes = number.AppendInt(s.bytes[:0], n)
 	s.encoding = encodingInt
 	s.copied = s.copied && (n < 0 || n >= sharedIntegers)
+}
+
+// assign makes the string hold a copy of b as NewString does, in the memory it
+// has, unless that is far more than it takes.
+func (s *String) assign(b []byte) {
+	const slack = 64
+	if cap(s.bytes) > 2*len(b)+slack {
+		s.bytes = nil
+	}
+	s.bytes, s.encoding, s.copied = append(s.bytes[:0], b...), encodingOf(b), false
 }
 
 // Append adds b at the end.

@@ -47,6 +47,15 @@ func TestStringChanges(t *testing.T) {
 	if n, ok := s.Int(); !ok || n != 7 || s.Encoding() != "raw" {
 		t.Errorf("Replace: %q, %s", s.Bytes(), s.Encoding())
 	}
+	s.assign([]byte("012"))
+	if string(s.Bytes()) != "012" || s.Encoding() != "embstr" {
+		t.Errorf("assign: %q, %s", s.Bytes(), s.Encoding())
+	}
+	s.Grow(10_000)
+	s.assign([]byte("34"))
+	if string(s.Bytes()) != "34" || s.Encoding() != "int" || cap(s.bytes) > 100 {
+		t.Errorf("assign after a long string: %q, %s, in %d bytes", s.Bytes(), s.Encoding(), cap(s.bytes))
+	}
 	if string(copied.Bytes()) != "12" {
 		t.Errorf("the copy changed to %q", copied.Bytes())
 	}
