@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/fakecluster/fakecluster/lua/internal/lib"
@@ -52,6 +53,15 @@ func (r *Runtime) Close() { r.scripts, r.functions = nil, nil }
 func (r *Runtime) Interrupt(reason error) {
 	if g := r.running.Load(); g != nil {
 		g.Interrupt(reason)
+	}
+}
+
+// Attend makes the script or function that runs, if any, call do in between two
+// of its steps. It may be called from any goroutine; do runs in that which runs
+// the script.
+func (r *Runtime) Attend(do func()) {
+	if g := r.running.Load(); g != nil {
+		g.Attend(do)
 	}
 }
 
@@ -204,12 +214,17 @@ func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Si
 		r.running.Store(nil)
 		st.server = nil
 		if p := recover(); p != nil {
-			st.g.Reset()
 			i, ok := p.(*vm.Interruption)
 			if !ok {
+				st.g.Reset()
 				panic(p)
 			}
-			reply.Error(i.Reason.Error())
+			text := i.Reason.Error()
+			if source, line, ok := st.g.Where(); ok {
+				text += " script: " + name + ", on " + source + ":" + strconv.Itoa(line) + "."
+			}
+			st.g.Reset()
+			reply.Error(text)
 		}
 	}()
 	t := st.g.Main

@@ -40,8 +40,9 @@ func OpenMath(g *vm.Global, random *Random) {
 	}
 	two := func(f func(a, b float64) float64) vm.GoFunction {
 		return func(t *vm.Thread) int {
-			a := t.CheckNumber(1)
-			t.Push(vm.Num(f(a, t.CheckNumber(2))))
+			// The original's compiler evaluates arguments from the right.
+			b := t.CheckNumber(2)
+			t.Push(vm.Num(f(t.CheckNumber(1), b)))
 			return 1
 		}
 	}
@@ -78,8 +79,8 @@ func mathFrexp(t *vm.Thread) int {
 }
 
 func mathLdexp(t *vm.Thread) int {
-	f := t.CheckNumber(1)
-	t.Push(vm.Num(math.Ldexp(f, t.CheckInt(2))))
+	exponent := t.CheckInt(2)
+	t.Push(vm.Num(math.Ldexp(t.CheckNumber(1), exponent)))
 	return 1
 }
 

@@ -204,10 +204,11 @@ reentry:
 			r[a] = r[uint8(b)]
 		case compile.OpJmp:
 			jump := i.SBx()
-			pc += jump
 			if jump < 0 && t.g.interrupt.Load() != nil {
+				f.pc = pc
 				t.g.Poll()
 			}
+			pc += jump
 		case compile.OpEq:
 			b, c := *rk(r, k, i.B()), *rk(r, k, i.C())
 			f.pc = pc

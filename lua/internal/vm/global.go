@@ -71,8 +71,12 @@ type Global struct {
 	pollsLeft int
 }
 
-// Interruption is a reason to end what runs. No pcall catches it.
-type Interruption struct{ Reason error }
+// Interruption is a reason to end what runs, which no pcall catches, or
+// something that what runs is to do in between.
+type Interruption struct {
+	Reason error
+	attend func()
+}
 
 // NewGlobal makes a runtime's shared state with an empty table of globals.
 func NewGlobal(limits Limits) *Global {
@@ -93,7 +97,13 @@ func NewGlobal(limits Limits) *Global {
 
 // Interrupt ends the running script with reason as soon as it polls. It may be
 // called from any goroutine.
-func (g *Global) Interrupt(reason error) { g.interrupt.Store(&Interruption{reason}) }
+func (g *Global) Interrupt(reason error) { g.interrupt.Store(&Interruption{Reason: reason}) }
+
+// Attend makes what runs call do as soon as it polls, unless it is to end. It
+// may be called from any goroutine.
+func (g *Global) Attend(do func()) {
+	g.interrupt.CompareAndSwap(nil, &Interruption{attend: do})
+}
 
 // ClearInterrupt forgets an interruption.
 func (g *Global) ClearInterrupt() { g.interrupt.Store(nil) }
@@ -101,9 +111,25 @@ func (g *Global) ClearInterrupt() { g.interrupt.Store(nil) }
 // Poll ends the script if it was interrupted. Library loops that may run long
 // call it.
 func (g *Global) Poll() {
-	if i := g.interrupt.Load(); i != nil {
-		panic(i)
+	for i := g.interrupt.Load(); i != nil; i = g.interrupt.Load() {
+		if i.attend == nil {
+			panic(i)
+		}
+		if g.interrupt.CompareAndSwap(i, nil) {
+			i.attend()
+		}
 	}
+}
+
+// Where tells the source and line of the innermost Lua function that runs.
+func (g *Global) Where() (source string, line int, ok bool) {
+	t := g.Current
+	for depth := t.depth; depth >= 0 && depth < len(t.frames); depth-- {
+		if f := t.frames[depth]; f != nil && f.fn != nil && !f.fn.IsGo() {
+			return f.fn.proto.Source, f.line(), true
+		}
+	}
+	return "", 0, false
 }
 
 // Error is a Lua error on its way to a pcall or the caller of the runtime.
