@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
-	"github.com/fakecluster/fakecluster/slots"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
@@ -228,137 +227,6 @@ func (w *twin) testErrors(t *testing.T) {
 	}
 }
 
-func (w *twin) testRoute(t *testing.T) {
-	id := w.real.IDs
-	present := map[string]bool{}
-	exists := func(key []byte) bool { return present[string(key)] }
-	set := func(node int, key string, session ...string) {
-		t.Helper()
-		if len(session) > 0 {
-			w.do(node, session...)
-		}
-		if text := w.do(node, "SET", key, "1"); text != "" {
-			t.Fatalf("SET %s: %s", key, text)
-		}
-		present[key] = true
-	}
-	var get, write, pubsub = Request{}, Request{Write: true}, Request{PubSub: true}
-	check := func(state string, node int, session, command string, r Request, keys ...string) {
-		t.Helper()
-		if session != "" {
-			w.do(node, session)
-		}
-		want := w.do(node, strings.Fields(command)...)
-		if session == "READONLY" {
-			w.do(node, "READWRITE")
-		}
-		r.Exists = exists
-		r.Asking = r.Asking || session == "ASKING"
-		r.ReadOnly = session == "READONLY"
-		for _, key := range keys {
-			r.Keys = append(r.Keys, []byte(key))
-		}
-		v := w.nodes[node].Route(&r)
-		if !isRedirection(want) {
-			want = ""
-		}
-		if got := v.Error(); got != want {
-			t.Errorf("%s: node %d: %s %s: %q, redis says %q", state, node, session, command, got, want)
-		}
-		if v.Keyed && v.Slot != slots.OfString(keys[0]) {
-			t.Errorf("%s: %s: slot %d", state, command, v.Slot)
-		}
-	}
-
-	state := "stable"
-	check(state, 0, "", "PING", get)
-	check(state, 0, "", "GET bar", get, "bar")
-	check(state, 0, "", "GET foo", get, "foo")
-	check(state, 0, "", "SET foo 1", write, "foo")
-	check(state, 0, "", "MGET bar foo", get, "bar", "foo")
-	check(state, 0, "", "MGET foo bar", get, "foo", "bar")
-	check(state, 0, "", "MGET {foo}1 {foo}2", get, "{foo}1", "{foo}2")
-	check(state, 0, "", "MSET {bar}1 1 {bar}2 1", write, "{bar}1", "{bar}2")
-	check(state, 0, "ASKING", "GET foo", get, "foo")
-	check(state, 0, "READONLY", "GET foo", get, "foo")
-	check(state, 3, "", "GET bar", get, "bar")
-	check(state, 3, "READONLY", "GET bar", get, "bar")
-	check(state, 3, "READONLY", "SET bar 1", write, "bar")
-	check(state, 3, "READONLY", "GET foo", get, "foo")
-	check(state, 3, "READONLY", "MGET bar foo", get, "bar", "foo")
-	check(state, 3, "", "SPUBLISH bar x", pubsub, "bar")
-	check(state, 3, "", "SPUBLISH foo x", pubsub, "foo")
-	check(state, 0, "", "SPUBLISH foo x", pubsub, "foo")
-
-	// The slot of "bar", 5061, moves from node 0 to node 1.
-	set(0, "{bar}here")
-	w.cluster(t, 1, "SETSLOT", "5061", "IMPORTING", id[0])
-	w.cluster(t, 0, "SETSLOT", "5061", "MIGRATING", id[1])
-	state = "moving"
-	for _, node := range []int{0, 1, 2, 3} {
-		for _, session := range []string{"", "ASKING", "READONLY"} {
-			check(state, node, session, "GET {bar}here", get, "{bar}here")
-			check(state, node, session, "GET {bar}gone", get, "{bar}gone")
-			check(state, node, session, "MGET {bar}gone {bar}gone", get, "{bar}gone", "{bar}gone")
-			check(state, node, session, "MGET {bar}gone {bar}lost", get, "{bar}gone", "{bar}lost")
-			check(state, node, session, "GET foo", get, "foo")
-			check(state, node, session, "SPUBLISH {bar}c x", pubsub, "{bar}c")
-		}
-		check(state, node, "", "MIGRATE 127.0.0.1 1 {bar}gone 0 1", Request{Write: true, Migrate: true}, "{bar}gone")
-		check(state, node, "", "MIGRATE 127.0.0.1 1 foo 0 1", Request{Write: true, Migrate: true}, "foo")
-	}
-	check(state, 0, "", "MGET {bar}here {bar}gone", get, "{bar}here", "{bar}gone")
-	check(state, 0, "", "MGET {bar}here foo", get, "{bar}here", "foo")
-	check(state, 0, "", "SUNIONSTORE {bar}gone {bar}lost", write, "{bar}gone", "{bar}lost")
-	check(state, 1, "", "RESTORE-ASKING {bar}gone 0 x", Request{Write: true, Asking: true}, "{bar}gone")
-	check(state, 0, "", "RESTORE-ASKING {bar}gone 0 x", Request{Write: true, Asking: true}, "{bar}gone")
-	check(state, 1, "", "RESTORE {bar}gone 0 x", write, "{bar}gone")
-	delete(present, "{bar}here")
-	set(1, "{bar}1", "ASKING")
-	set(1, "{bar}2", "ASKING")
-	check(state, 1, "ASKING", "MGET {bar}1 {bar}2", get, "{bar}1", "{bar}2")
-	check(state, 1, "ASKING", "MGET {bar}1 {bar}3", get, "{bar}1", "{bar}3")
-	check(state, 1, "", "MGET {bar}1 {bar}2", get, "{bar}1", "{bar}2")
-
-	// Node 0 gives up the slot of "{user1000}", 3443. It still has that of "{".
-	w.cluster(t, 0, "DELSLOTS", "3443")
-	for _, directive := range []struct {
-		name  string
-		apply func(*Settings)
-	}{
-		{"cluster-require-full-coverage yes", func(*Settings) {}},
-		{"cluster-allow-reads-when-down yes", func(s *Settings) { s.AllowReadsWhenDown = true }},
-		{"cluster-allow-pubsubshard-when-down no", func(s *Settings) { s.AllowPubSubShardWhenDown = false }},
-		{"cluster-require-full-coverage no", func(s *Settings) { s.RequireFullCoverage = false }},
-	} {
-		state = directive.name
-		if text := w.do(0, append([]string{"CONFIG", "SET"}, strings.Fields(directive.name)...)...); text != "" {
-			t.Fatal(text)
-		}
-		directive.apply(&w.nodes[0].Settings)
-		w.nodes[0].SettingsChanged(w.now)
-		if w.nodes[0].OK() {
-			// Redis looks at the new setting when its cron runs.
-			w.await(t, "cluster_state:ok", func() bool {
-				reply, _ := w.ask(0, "CLUSTER", "INFO")
-				return strings.Contains(string(reply.([]byte)), "cluster_state:ok")
-			})
-		}
-		check(state, 0, "", "PING", get)
-		check(state, 0, "", "GET {user1000}", get, "{user1000}")
-		check(state, 0, "", "MGET {user1000} bar", get, "{user1000}", "bar")
-		check(state, 0, "", "MGET bar {user1000}", get, "bar", "{user1000}")
-		check(state, 0, "", "GET {bar}gone", get, "{bar}gone")
-		check(state, 0, "", "GET {", get, "{")
-		check(state, 0, "", "SET { 1", write, "{")
-		check(state, 0, "", "GET foo", get, "foo")
-		check(state, 0, "", "SET foo 1", write, "foo")
-		check(state, 0, "READONLY", "GET foo", get, "foo")
-		check(state, 0, "", "SPUBLISH bar x", pubsub, "bar")
-		check(state, 0, "", "SPUBLISH foo x", pubsub, "foo")
-	}
-}
-
 // testChanges lets both clusters live through the same, and compares what all
 // nodes believe afterwards.
 func (w *twin) testChanges(t *testing.T) {
@@ -429,15 +297,6 @@ func (w *twin) agree(t *testing.T, state string) {
 			return
 		}
 	}
-}
-
-func isRedirection(text string) bool {
-	for _, code := range []string{"MOVED", "ASK", "TRYAGAIN", "CROSSSLOT", "CLUSTERDOWN"} {
-		if strings.HasPrefix(text, code+" ") {
-			return true
-		}
-	}
-	return false
 }
 
 var (
