@@ -1,7 +1,9 @@
 package lua
 
 import (
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/fakecluster/fakecluster/lua/internal/compile"
 	"github.com/fakecluster/fakecluster/lua/internal/vm"
@@ -32,8 +34,10 @@ type Function struct {
 	callback       vm.Value
 }
 
-// loading is a library being loaded.
-type loading struct{ library *Library }
+// loadTimeout is how long the code of a library may run to register functions.
+const loadTimeout = 500 * time.Millisecond
+
+var errLoadTimeout = errors.New("ERR FUNCTION LOAD timeout")
 
 // ParseHeader reads and checks the "#!lua name=…" line of a library. Errors are
 // of type *Error.
@@ -84,16 +88,44 @@ func validName(s string) bool {
 	return s != ""
 }
 
+// functionState makes the state libraries live in. Its table of globals is empty
+// and refers to one of two others: that of loading, which can do little more
+// than register functions, and that of running.
 func (r *Runtime) functionState() *state {
-	if r.functions == nil {
-		s := r.newState()
-		redis := s.openRedis()
-		redis.SetStr("register_function", s.g.NewFunction(s.registerFunction))
-		s.g.Globals.SetStr("redis", vm.TableValue(redis))
-		s.protect()
-		r.functions = s
+	if r.functions != nil {
+		return r.functions
 	}
-	return r.functions
+	s := r.newState()
+	g := s.g
+	running := g.Globals
+	running.SetStr("redis", vm.TableValue(s.openRedis()))
+	s.protect()
+
+	redis := g.NewTable(0, 0)
+	s.addVersion(redis)
+	s.addLog(redis)
+	redis.SetStr("register_function", g.NewFunction(s.registerFunction))
+	loading := g.NewTable(0, 0)
+	loading.SetStr("redis", vm.TableValue(redis))
+	for _, t := range []*vm.Table{redis, loading} {
+		t.SetMeta(s.undefined)
+		freeze(t)
+	}
+
+	meta := g.NewTable(0, 0)
+	g.Globals = g.NewTable(0, 0)
+	g.Globals.SetMeta(meta)
+	freeze(g.Globals)
+	s.use = func(load bool) {
+		if load {
+			meta.SetStr("__index", vm.TableValue(loading))
+		} else {
+			meta.SetStr("__index", vm.TableValue(running))
+		}
+	}
+	s.use(false)
+	r.functions = s
+	return s
 }
 
 // LoadLibrary runs a library's code to learn its functions. That its name and
@@ -120,11 +152,14 @@ func (r *Runtime) LoadLibrary(code []byte) (*Library, error) {
 
 // register runs the code of a library being loaded.
 func (r *Runtime) register(st *state, l *Library, proto *vm.Proto) (err error) {
-	st.loading = &loading{l}
-	st.g.ClearInterrupt()
-	r.running.Store(st.g)
+	st.loading = l
+	st.use(true)
+	r.start(st.g)
+	timeout := time.AfterFunc(loadTimeout, func() { r.Interrupt(errLoadTimeout) })
 	defer func() {
-		r.running.Store(nil)
+		timeout.Stop()
+		r.stop()
+		st.use(false)
 		st.loading = nil
 		if p := recover(); p != nil {
 			st.g.Reset()
@@ -132,7 +167,7 @@ func (r *Runtime) register(st *state, l *Library, proto *vm.Proto) (err error) {
 			if !ok {
 				panic(p)
 			}
-			err = &Error{i.Reason.Error()}
+			err = &Error{"ERR Error registering functions: " + i.Reason.Error()}
 		}
 	}()
 	t := st.g.Main
@@ -163,7 +198,7 @@ func (s *state) registerFunction(t *vm.Thread) int {
 	if !validName(f.Name) {
 		return raise(t, "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long")
 	}
-	l := s.loading.library
+	l := s.loading
 	for _, other := range l.Functions {
 		if other.Name == f.Name {
 			return raise(t, "Function already exists in the library")
@@ -183,13 +218,13 @@ func readFunction(t *vm.Thread) (f *Function, problem string) {
 		return nil, "wrong number of arguments to redis.register_function"
 	}
 	name, callback := t.Arg(1), t.Arg(2)
-	if !name.IsString() {
+	if !name.IsString() && !name.IsNumber() {
 		return nil, "first argument to redis.register_function must be a string"
 	}
 	if callback.Function() == nil {
 		return nil, "second argument to redis.register_function must be a function"
 	}
-	return &Function{Name: name.Str(), callback: callback}, ""
+	return &Function{Name: stringOf(name), callback: callback}, ""
 }
 
 func readNamed(t *vm.Thread) (*Function, string) {
@@ -209,17 +244,17 @@ func readNamed(t *vm.Thread) (*Function, string) {
 		}
 		switch strings.ToLower(cString(stringOf(k))) {
 		case "function_name":
-			if !v.IsString() {
+			if !v.IsString() && !v.IsNumber() {
 				problem = "function_name argument given to redis.register_function must be a string"
 				return
 			}
-			f.Name, named = v.Str(), true
+			f.Name, named = stringOf(v), true
 		case "description":
-			if !v.IsString() {
+			if !v.IsString() && !v.IsNumber() {
 				problem = "description argument given to redis.register_function must be a string"
 				return
 			}
-			f.Description, f.HasDescription = v.Str(), true
+			f.Description, f.HasDescription = stringOf(v), true
 		case "callback":
 			if v.Function() == nil {
 				problem = "callback argument given to redis.register_function must be a function"

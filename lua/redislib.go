@@ -36,27 +36,39 @@ func (s *state) openRedis() *vm.Table {
 	add := func(name string, fn vm.GoFunction) { lib.SetStr(name, g.NewFunction(fn)) }
 	add("call", func(t *vm.Thread) int { return s.call(t, true) })
 	add("pcall", func(t *vm.Thread) int { return s.call(t, false) })
-	add("log", s.log)
-	for name, level := range map[string]int{"LOG_DEBUG": 0, "LOG_VERBOSE": 1, "LOG_NOTICE": 2, "LOG_WARNING": 3} {
-		lib.SetStr(name, vm.Int(level))
-	}
-	if n := s.version.number(); n >= 0x070000 {
-		lib.SetStr("REDIS_VERSION_NUM", vm.Int(n))
-		lib.SetStr("REDIS_VERSION", vm.Str(s.version.text))
-	}
+	s.addLog(lib)
+	s.addVersion(lib)
 	add("setresp", s.setResp)
 	add("sha1hex", sha1Hex)
 	add("error_reply", errorReply)
 	add("status_reply", statusReply)
 	add("set_repl", s.setRepl)
-	for name, flags := range map[string]int{
-		"REPL_NONE": ReplNone, "REPL_AOF": ReplAOF, "REPL_SLAVE": ReplReplica,
-		"REPL_REPLICA": ReplReplica, "REPL_ALL": ReplAll,
+	for _, c := range []struct {
+		name  string
+		flags int
+	}{
+		{"REPL_NONE", ReplNone}, {"REPL_AOF", ReplAOF}, {"REPL_SLAVE", ReplReplica},
+		{"REPL_REPLICA", ReplReplica}, {"REPL_ALL", ReplAll},
 	} {
-		lib.SetStr(name, vm.Int(flags))
+		lib.SetStr(c.name, vm.Int(c.flags))
 	}
 	add("acl_check_cmd", s.aclCheck)
 	return lib
+}
+
+// addLog adds what libraries find while they are loaded, too.
+func (s *state) addLog(lib *vm.Table) {
+	lib.SetStr("log", s.g.NewFunction(s.log))
+	for level, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
+		lib.SetStr(name, vm.Int(level))
+	}
+}
+
+func (s *state) addVersion(lib *vm.Table) {
+	if n := s.version.number(); n >= 0x070000 {
+		lib.SetStr("REDIS_VERSION_NUM", vm.Int(n))
+		lib.SetStr("REDIS_VERSION", vm.Str(s.version.text))
+	}
 }
 
 // addEvalOnly adds what scripts have and functions do not.

@@ -2,7 +2,7 @@ package lua
 
 import (
 	"strconv"
-	"sync/atomic"
+	"sync"
 
 	"github.com/fakecluster/fakecluster/lua/internal/lib"
 	"github.com/fakecluster/fakecluster/lua/internal/vm"
@@ -31,7 +31,9 @@ type Runtime struct {
 	options   Options
 	scripts   *state // EVAL
 	functions *state // FUNCTION LOAD and FCALL
-	running   atomic.Pointer[vm.Global]
+
+	mu      sync.Mutex
+	running *vm.Global // guarded by mu
 }
 
 // RunOptions are what a run needs to know beyond its arguments.
@@ -51,17 +53,34 @@ func (r *Runtime) Close() { r.scripts, r.functions = nil, nil }
 // Interrupt ends the script or function that runs, if any: its reply becomes
 // an error with reason's text. It may be called from any goroutine.
 func (r *Runtime) Interrupt(reason error) {
-	if g := r.running.Load(); g != nil {
-		g.Interrupt(reason)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running != nil {
+		r.running.Interrupt(reason)
 	}
+}
+
+func (r *Runtime) start(g *vm.Global) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g.ClearInterrupt()
+	r.running = g
+}
+
+func (r *Runtime) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running = nil
 }
 
 // Attend makes the script or function that runs, if any, call do in between two
 // of its steps. It may be called from any goroutine; do runs in that which runs
 // the script.
 func (r *Runtime) Attend(do func()) {
-	if g := r.running.Load(); g != nil {
-		g.Attend(do)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running != nil {
+		r.running.Attend(do)
 	}
 }
 
@@ -90,7 +109,13 @@ type state struct {
 	resp    int
 	builder Builder
 	handler vm.Value
-	loading *loading
+	// undefined is the metatable that makes reading an absent field an error.
+	undefined *vm.Table
+
+	// Of the state of functions: the library being loaded, and what chooses the
+	// globals for loading or running.
+	loading *Library
+	use     func(load bool)
 }
 
 func (r *Runtime) newState() *state {
@@ -133,9 +158,9 @@ func (r *Runtime) scriptState() *state {
 
 // protect makes the globals read-only and reading an undefined one an error.
 func (s *state) protect() {
-	meta := s.g.NewTable(0, 0)
-	meta.SetStr("__index", s.g.NewFunction(undefinedGlobal))
-	s.g.Globals.SetMeta(meta)
+	s.undefined = s.g.NewTable(0, 0)
+	s.undefined.SetStr("__index", s.g.NewFunction(undefinedGlobal))
+	s.g.Globals.SetMeta(s.undefined)
 	freeze(s.g.Globals)
 	for _, m := range s.g.TypeMeta {
 		if m != nil {
@@ -208,10 +233,9 @@ func stringArray(g *vm.Global, items [][]byte) *vm.Table {
 // run calls the function below the last nargs values and writes the reply.
 func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Sink) {
 	st.server, st.resp = server, 2
-	st.g.ClearInterrupt()
-	r.running.Store(st.g)
+	r.start(st.g)
 	defer func() {
-		r.running.Store(nil)
+		r.stop()
 		st.server = nil
 		if p := recover(); p != nil {
 			i, ok := p.(*vm.Interruption)
