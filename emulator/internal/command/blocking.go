@@ -59,8 +59,11 @@ func (c *Call) blockOn(kind keyspace.Kind, keys [][]byte, timeout time.Duration,
 // them is ready, has to look at. Before 7.2 Redis served that one; since then it
 // runs the command again as it is.
 func (c *Call) readyKeys(keys [][]byte) [][]byte {
-	if !c.Resumed || c.Version().AtLeast(7, 2) {
-		return keys
+	if c.onlyReadyKey() {
+		return [][]byte{[]byte(c.ReadyKey)}
 	}
-	return [][]byte{[]byte(c.ReadyKey)}
+	return keys
 }
+
+// onlyReadyKey reports whether the command is tried again for one key alone.
+func (c *Call) onlyReadyKey() bool { return c.Resumed && !c.Version().AtLeast(7, 2) }

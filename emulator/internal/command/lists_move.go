@@ -80,8 +80,19 @@ func blmove(c *Call) {
 		return
 	}
 	if moveOrWait(c, 5, m) {
-		c.Propagate([]byte("LMOVE"), c.Args[1], c.Args[2], c.Args[3], c.Args[4])
+		from, to := c.Args[3], c.Args[4]
+		if c.onlyReadyKey() { // the client had been parked without its words
+			from, to = listEndName(m.from), listEndName(m.to)
+		}
+		c.Propagate([]byte("LMOVE"), c.Args[1], c.Args[2], from, to)
 	}
+}
+
+func listEndName(end keyspace.ListEnd) []byte {
+	if end == keyspace.Head {
+		return []byte("left")
+	}
+	return []byte("right")
 }
 
 func brpoplpush(c *Call) {

@@ -51,7 +51,7 @@ func xread(c *Call) {
 	var results [][]streamItem
 	for i, key := range r.keys {
 		// Before 7.2 only the key that is ready is served, where it was named first.
-		if c.Resumed && !c.Version().AtLeast(7, 2) && (string(key) != c.ReadyKey || contains(r.keys[:i], key)) {
+		if c.onlyReadyKey() && (string(key) != c.ReadyKey || contains(r.keys[:i], key)) {
 			continue
 		}
 		stream, _ := lookup[keyspace.Stream](c, c.DB.Read(key))
@@ -169,6 +169,10 @@ func (c *Call) failUnbalanced(isGroup bool) bool {
 // resolve finds out where to start in each stream.
 func (r *streamRead) resolve(c *Call) bool {
 	for i, key := range r.keys {
+		if c.onlyReadyKey() && string(key) != c.ReadyKey {
+			r.from, r.groups = append(r.from, readFrom{}), append(r.groups, nil)
+			continue
+		}
 		stream, ok := readStream(c, key)
 		if !ok {
 			return false
@@ -194,7 +198,7 @@ func (r *streamRead) resolveGroup(c *Call, stream *keyspace.Stream, key []byte) 
 	case group != nil:
 		r.groups = append(r.groups, group)
 		return true
-	case c.Resumed && !c.Version().AtLeast(7, 2):
+	case c.onlyReadyKey():
 		return c.fail("NOGROUP the consumer group this client was blocked on no longer exists")
 	}
 	return c.fail(errNoGroupToRead(key, r.group))
@@ -279,7 +283,7 @@ func (r *streamRead) seeConsumer(c *Call, key []byte, group *keyspace.Group) *ke
 
 // limit is COUNT. Before 7.2 a client that had blocked got no flood.
 func (r *streamRead) limit(c *Call) int64 {
-	if r.count == 0 && c.Resumed && !c.Version().AtLeast(7, 2) {
+	if r.count == 0 && c.onlyReadyKey() {
 		return 1000
 	}
 	return r.count
