@@ -14,7 +14,7 @@ const messagesOn = "messages on connection"
 // since the last look and compares it.
 func (x *Runner) drainListeners(i int, step Step) *Difference {
 	for _, p := range x.sortedPairs() {
-		if !p.listening || p.blocked != nil || p.inMulti {
+		if !p.listening || p.manual || p.blocked != nil || p.inMulti {
 			continue
 		}
 		a, b := x.drain(p)
@@ -88,18 +88,10 @@ func (x *Runner) raw(i int, step Step, p *pair) (*Difference, error) {
 		c.out = append(c.out, step.Args[0]...)
 		c.flush()
 	}
-	read := func(c *client) []Reply {
-		var got []Reply
-		for c.ready(silence) {
-			r := c.read()
-			got = append(got, r)
-			if r.Kind == kindClosed || r.Kind == kindMissing {
-				break
-			}
-		}
-		return got
+	a, b := readUntilSilence(nil, p.a, silence), readUntilSilence(nil, p.b, silence)
+	if len(a) != len(b) { // perhaps one is only slow
+		a, b = readUntilSilence(a, p.a, settleDeadline), readUntilSilence(b, p.b, settleDeadline)
 	}
-	a, b := read(p.a), read(p.b)
 	if what := x.samePushes(p, a, b); what != "" {
 		return &Difference{Index: i, Step: step, A: a, B: b, What: "everything that came back"}, nil
 	}
@@ -107,6 +99,15 @@ func (x *Runner) raw(i int, step Step, p *pair) (*Difference, error) {
 		x.drop(p)
 	}
 	return nil, nil
+}
+
+// readUntilSilence appends what arrives until nothing does for a while, or the
+// connection ends.
+func readUntilSilence(got []Reply, c *client, silence time.Duration) []Reply {
+	for !c.closed && c.ready(silence) {
+		got = append(got, c.read())
+	}
+	return got
 }
 
 // orderPatterns sorts the messages of one publication to several patterns of a

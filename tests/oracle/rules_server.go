@@ -158,6 +158,7 @@ var infoFields = []string{
 // infoText compares INFO: the same sections and fields in the same order, and
 // the values that both can know.
 func infoText(c *check) bool {
+	c.a.Text, c.b.Text = sortStatistics(c.a.Text), sortStatistics(c.b.Text)
 	return c.sameLines("\r\n", func(line string) string {
 		name, value, _ := strings.Cut(line, ":")
 		switch {
@@ -170,6 +171,24 @@ func infoText(c *check) bool {
 		}
 		return cleanFields(line, "\x00", ":", infoFields)
 	})
+}
+
+// sortStatistics sorts the lines about commands, which come in hash table
+// order.
+func sortStatistics(info string) string {
+	lines := strings.Split(info, "\r\n")
+	isStatistic := func(line string) bool {
+		return strings.HasPrefix(line, "cmdstat_") || strings.HasPrefix(line, "latency_percentiles_usec_")
+	}
+	for start := 0; start < len(lines); start++ {
+		end := start
+		for end < len(lines) && isStatistic(lines[end]) {
+			end++
+		}
+		slices.Sort(lines[start:end])
+		start = end
+	}
+	return strings.Join(lines, "\r\n")
 }
 
 // commandTable compares COMMAND and COMMAND INFO: subcommands and the commands

@@ -39,6 +39,7 @@ type pair struct {
 	queued    [][]string // commands both sides queued
 	previous  string     // name of the last command sent
 	listening bool       // subscribed or tracking: replies and pushes mix
+	manual    bool       // messages are read by !pushes only
 	blocked   []string   // the command that blocks both sides, or nil
 }
 
@@ -148,6 +149,9 @@ func (x *Runner) step(i int, step Step) (*Difference, error) {
 	case vReconnect:
 		x.drop(p)
 		return nil, x.waitClients()
+	case vManual:
+		p.manual = true
+		return nil, nil
 	case vNoReply:
 		x.queueBoth(p, step.Args)
 		x.flushBoth(p)
@@ -419,8 +423,14 @@ func (x *Runner) firstKey(step Step) (string, bool) {
 func (x *Runner) drop(p *pair) {
 	p.a.close()
 	p.b.close()
-	x.a.leaving[p.node] = append(x.a.leaving[p.node], p.a.id)
-	x.b.leaving[p.node] = append(x.b.leaving[p.node], p.b.id)
+	for _, left := range []struct {
+		side *side
+		id   string
+	}{{x.a, p.a.id}, {x.b, p.b.id}} {
+		if left.id != "" {
+			left.side.leaving[p.node] = append(left.side.leaving[p.node], left.id)
+		}
+	}
 	delete(x.pairs, pairKey{p.conn, p.node})
 }
 

@@ -25,8 +25,11 @@ const (
 	vSleep verb = "sleep"
 	// vReconnect closes the connection; its next use opens a fresh one.
 	vReconnect verb = "reconnect"
-	// vPushes waits until Count pushes arrived on the connection and compares
-	// them: for messages that come from another node.
+	// vManual stops the runner from looking for messages on the connection after
+	// every step: they come from another node, at any moment.
+	vManual verb = "manual"
+	// vPushes waits until Count messages arrived on a manual connection and
+	// compares them.
 	vPushes verb = "pushes"
 	// vSnapshot compares every key of every node.
 	vSnapshot verb = "snapshot"
@@ -127,7 +130,7 @@ func (s *Step) finish() (err error) {
 		s.Count, err = strconv.Atoi(s.Args[0])
 		s.Args = nil
 		return err
-	case vReconnect, vSnapshot:
+	case vReconnect, vSnapshot, vManual:
 		return need(0)
 	}
 	return fmt.Errorf("unknown directive !%s", s.Verb)

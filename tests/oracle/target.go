@@ -152,7 +152,9 @@ func (s *side) open(node int) (*client, error) {
 		return nil, fmt.Errorf("connect to %s: %w", s.Name, err)
 	}
 	c := &client{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
-	c.id = c.ask("CLIENT", "ID").Text
+	if r := c.ask("CLIENT", "ID"); r.Kind == ':' {
+		c.id = r.Text // an error when a password is set
+	}
 	return c, nil
 }
 
