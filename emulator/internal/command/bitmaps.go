@@ -102,6 +102,9 @@ type bitRange struct {
 	inBits     bool
 }
 
+// hasBitUnits tells whether ranges can be given in bits.
+func (c *Call) hasBitUnits() bool { return c.Version().AtLeast(7, 0) }
+
 // readUnit reads BYTE or BIT.
 func (c *Call) readUnit(i int) (inBits, ok bool) {
 	if inBits = c.is(i, "BIT"); inBits || c.is(i, "BYTE") {
@@ -176,10 +179,10 @@ func bitcount(c *Call) {
 }
 
 func (c *Call) bitcountRange() (r bitRange, ok bool) {
-	switch len(c.Args) {
-	case 2:
+	switch n := len(c.Args); {
+	case n == 2:
 		return r, true
-	case 4, 5:
+	case n == 4 || n == 5 && c.hasBitUnits():
 		r.hasEnd = true
 	default:
 		return r, c.fail(errSyntax)
@@ -253,7 +256,7 @@ func bitpos(c *Call) {
 }
 
 func (c *Call) bitposRange() (r bitRange, ok bool) {
-	if len(c.Args) > 6 {
+	if len(c.Args) > 6 || len(c.Args) == 6 && !c.hasBitUnits() {
 		return r, c.fail(errSyntax)
 	}
 	if len(c.Args) > 3 {

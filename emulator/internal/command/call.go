@@ -39,8 +39,6 @@ type Call struct {
 	ReadyKey string
 	// FromMaster is set when a replica applies its master's effects.
 	FromMaster bool
-	// InScript is set when a script makes the call.
-	InScript bool
 	// KeysRestricted is set when the user may not touch every key.
 	KeysRestricted bool
 

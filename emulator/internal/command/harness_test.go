@@ -124,7 +124,7 @@ type local struct {
 	out      *resp.Encoder
 	outcome  outcome
 
-	clusterEnabled bool
+	clusterEnabled, fromScript bool
 }
 
 var table70 = sync.OnceValue(func() *Table { return NewTable(version.V7_0) })
@@ -189,7 +189,7 @@ func (l *local) call(args [][]byte, multi bool) {
 		return
 	}
 	before := l.keyspace.Dirty
-	c := &Call{Args: args, Spec: spec, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi, ClusterEnabled: l.clusterEnabled}
+	c := &Call{Args: args, Spec: spec, Table: l.table, Reply: l.out, DB: l.keyspace.DB(l.db), DenyBlocking: multi, ClusterEnabled: l.clusterEnabled, FromScript: l.fromScript}
 	spec.Handler(c)
 	l.outcome.dirty = l.keyspace.Dirty - before
 	if c.Waiting() != nil {

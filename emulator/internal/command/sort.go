@@ -128,7 +128,7 @@ func (c *Call) sort(mayStore bool) {
 		c.fail(errWrongType)
 		return
 	}
-	if _, isSet := source.(*keyspace.Set); isSet && o.unsorted && (o.store != nil || c.InScript) {
+	if _, isSet := source.(*keyspace.Set); isSet && o.unsorted && (o.store != nil || c.FromScript) {
 		// A set has no order of its own; a result that others will see needs one.
 		o.unsorted, o.alpha, o.by = false, true, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
 func TestSort(t *testing.T) {
@@ -145,6 +147,24 @@ func TestSortOfManyTies(t *testing.T) {
 	}
 	script.WriteString("SORT l BY w_* ALPHA\nSORT l BY w_* ALPHA DESC\nSORT l BY w_* ALPHA DESC STORE d\nLRANGE d 0 -1\n")
 	diff(t, script.String())
+}
+
+// A script is to see a set in one order.
+func TestSortInScript(t *testing.T) {
+	server := redisserver.Start(t)
+	ours, real := newLocal(2), newRemote(t, server, 2)
+	defer real.close()
+	ours.fromScript = true
+	add := splitArgs(t, "SADD s c a 10 b 9")
+	ours.run(add, false)
+	real.run(t, add, false)
+	for _, options := range []string{"BY nosort", "BY nosort DESC", "BY nosort LIMIT 1 2", "BY nosort GET #"} {
+		got := ours.run(splitArgs(t, "SORT s "+options), false).reply
+		words := `'` + strings.Join(strings.Fields(options), `', '`) + `'`
+		if want := real.commands.do(t, "EVAL", "return redis.call('SORT', 's', "+words+")", "0"); got != want {
+			t.Errorf("%s: %q, want %q", options, got, want)
+		}
+	}
 }
 
 // In a cluster, patterns that may lead out of the slot are refused.

@@ -242,6 +242,10 @@ func TestKeysInSlotNewestFirst(t *testing.T) {
 	if got := db.KeysInSlot(slot, 1); !slices.Equal(got, []string{"{a}3"}) {
 		t.Errorf("KeysInSlot with limit 1 = %q", got)
 	}
+	db.Keyspace().Limits.Version = version.V6_2
+	if got := db.KeysInSlot(slot, 1); !slices.Equal(got, []string{"{a}1"}) {
+		t.Errorf("6.2's KeysInSlot with limit 1 = %q", got)
+	}
 	hooks.told = nil
 	if n := db.DeleteSlot(slot); n != 2 || db.Len() != 1 || db.CountInSlot(slot) != 0 {
 		t.Errorf("DeleteSlot = %d, leaves %d", n, db.Len())

@@ -1,6 +1,10 @@
 package keyspace
 
-import "github.com/fakecluster/fakecluster/slots"
+import (
+	"slices"
+
+	"github.com/fakecluster/fakecluster/slots"
+)
 
 // slotList links the keys of one slot through their entries, the newest first,
 // the order in which Redis 7.0 answers CLUSTER GETKEYSINSLOT.
@@ -48,17 +52,22 @@ func (db *DB) CountInSlot(slot slots.Slot) int {
 	return db.bySlot[slot].count
 }
 
-// KeysInSlot returns up to limit keys of a slot, the newest first.
+// KeysInSlot returns up to limit keys of a slot, the newest first or, before
+// 7.0, in the order of their bytes.
 func (db *DB) KeysInSlot(slot slots.Slot, limit int) []string {
 	if db.bySlot == nil {
 		return nil
 	}
 	l := &db.bySlot[slot]
-	keys := make([]string, 0, min(limit, l.count))
-	for k := l.first; k != nil && len(keys) < limit; k = k.Value.slotNext {
+	sorted, most := !db.keyspace.Limits.Version.AtLeast(7, 0), max(0, min(limit, l.count))
+	keys := make([]string, 0, most)
+	for k := l.first; k != nil && (sorted || len(keys) < most); k = k.Value.slotNext {
 		keys = append(keys, k.key)
 	}
-	return keys
+	if sorted {
+		slices.Sort(keys)
+	}
+	return keys[:most]
 }
 
 // DeleteSlot removes every key of a slot, as a node does with a slot it finds
