@@ -71,11 +71,11 @@ func (h *Hash) Clone() Value {
 
 // Memory is the approximate size in bytes.
 func (h *Hash) Memory() int64 {
-	const perHash, perBucket, perField = 64, 8, 56
+	const perHash, perTable, perBucket, perField = 24, 64, 8, 40
 	if h.pack != nil {
 		return perHash + int64(h.pack.Size())
 	}
-	size := int64(perHash + perBucket*h.dict.Buckets())
+	size := int64(perTable + perBucket*h.dict.Buckets())
 	for n := range h.dict.All() {
 		size += perField + int64(len(n.key)+cap(n.Value.value))
 	}

@@ -79,14 +79,14 @@ func (s *Set) Clone() Value {
 
 // Memory is the approximate size in bytes.
 func (s *Set) Memory() int64 {
-	const perSet, perBucket, perMember = 64, 8, 32
+	const perSet, perTable, perBucket, perMember = 24, 64, 8, 32
 	switch {
 	case s.ints != nil:
 		return perSet + int64(len(s.ints.data))
 	case s.pack != nil:
 		return perSet + int64(s.pack.Size())
 	}
-	size := int64(perSet + perBucket*s.dict.Buckets())
+	size := int64(perTable + perBucket*s.dict.Buckets())
 	for n := range s.dict.All() {
 		size += perMember + int64(len(n.key))
 	}

@@ -48,12 +48,17 @@ func (s *Stream) Clone() Value {
 	return &c
 }
 
-// Memory is the approximate size in bytes.
+// Memory is the approximate size in bytes. Redis allocates the last node in
+// advance.
 func (s *Stream) Memory() int64 {
+	const preallocated = 4096
 	const perStream, perNode, perGroup, perConsumer, perPending = 128, 80, 120, 140, 96
 	size := int64(perStream)
 	for _, n := range s.nodes {
 		size += perNode + int64(n.pack.Size())
+	}
+	if len(s.nodes) > 0 {
+		size += int64(max(preallocated-s.nodes[len(s.nodes)-1].pack.Size(), 0))
 	}
 	for _, g := range s.groups {
 		size += perGroup + int64(len(g.Name)) + perPending*int64(g.pending.Len())
