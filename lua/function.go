@@ -99,6 +99,7 @@ func (r *Runtime) functionState() *state {
 	g := s.g
 	running := g.Globals
 	running.SetStr("redis", vm.TableValue(s.openRedis()))
+	running.SetStr("debug", vm.Value{})
 	s.protect()
 
 	redis := g.NewTable(0, 0)

@@ -73,15 +73,16 @@ func (s *state) addVersion(lib *vm.Table) {
 
 // addEvalOnly adds what scripts have and functions do not.
 func (s *state) addEvalOnly(lib *vm.Table) {
-	lib.SetStr("replicate_commands", s.g.NewFunction(func(t *vm.Thread) int {
-		t.Push(vm.True)
-		return 1
-	}))
-	lib.SetStr("breakpoint", s.g.NewFunction(func(t *vm.Thread) int {
+	add := func(name string, fn vm.GoFunction) { lib.SetStr(name, s.g.NewFunction(fn)) }
+	add("breakpoint", func(t *vm.Thread) int {
 		t.Push(vm.False)
 		return 1
-	}))
-	lib.SetStr("debug", s.g.NewFunction(func(*vm.Thread) int { return 0 }))
+	})
+	add("debug", func(*vm.Thread) int { return 0 })
+	add("replicate_commands", func(t *vm.Thread) int {
+		t.Push(vm.True)
+		return 1
+	})
 }
 
 // arguments reads the running function's arguments as a command.

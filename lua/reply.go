@@ -6,8 +6,9 @@ import (
 	"github.com/fakecluster/fakecluster/lua/internal/vm"
 )
 
-// maxReplyDepth is how deep tables may nest in a reply: the reference walks them
-// on the Lua stack.
+// maxReplyDepth bounds how deep tables nest in a reply. The reference walks them
+// on the Lua stack, where a level takes one slot in an array and more in maps
+// and sets.
 const maxReplyDepth = vm.MaxGoStack - 6
 
 // replier writes the value a script returned.
@@ -60,14 +61,14 @@ func (r *replier) table(t *vm.Table, depth int) {
 	if m := t.GetStr("map").Table(); m != nil {
 		r.sink.Map(entries(m))
 		m.Each(func(k, v vm.Value) {
-			r.write(k, depth+2)
-			r.write(v, depth+2)
+			r.write(k, depth+4)
+			r.write(v, depth+3)
 		})
 		return
 	}
 	if s := t.GetStr("set").Table(); s != nil {
 		r.sink.Set(entries(s))
-		s.Each(func(k, _ vm.Value) { r.write(k, depth+2) })
+		s.Each(func(k, _ vm.Value) { r.write(k, depth+3) })
 		return
 	}
 	if v := t.GetStr("big_number"); v.IsString() {

@@ -129,15 +129,15 @@ func (r *Runtime) newState() *state {
 	lib.OpenTable(s.g)
 	lib.OpenString(s.g)
 	lib.OpenMath(s.g, lib.NewRandom())
+	// Redis has debug for as long as it sets up: its place among the globals
+	// tells in the order of pairs(_G).
+	s.g.Globals.SetStr("debug", vm.True)
 	lib.OpenCJSON(s.g)
 	lib.OpenStruct(s.g)
 	lib.OpenMsgPack(s.g)
 	lib.OpenBit(s.g)
 	if s.version.number() >= 0x070400 {
 		lib.OpenOS(s.g)
-	}
-	for _, name := range []string{"getfenv", "setfenv"} {
-		s.g.Globals.SetStr(name, vm.Value{})
 	}
 	s.handler = s.g.NewFunction(errorHandler)
 	return s
@@ -149,6 +149,7 @@ func (r *Runtime) scriptState() *state {
 		redis := s.openRedis()
 		s.addEvalOnly(redis)
 		s.g.Globals.SetStr("redis", vm.TableValue(redis))
+		s.g.Globals.SetStr("debug", vm.Value{})
 		s.g.Globals.SetStr("__redis__err__handler", s.handler)
 		s.protect()
 		r.scripts = s

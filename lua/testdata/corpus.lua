@@ -2838,3 +2838,371 @@ error('a\nb')
 error('a\r\nb\n')
 ----
 error(string.rep('x',200))
+----
+local t={} t[1]=t return t
+----
+local t={} t.map={a=t} return t
+----
+local t={} t.set={[t]=true} return t
+----
+local t={} t.map={[t]=1} return t
+----
+return {map={[1]='a'}}
+----
+return {map={a={1,2}},set={b=true}}
+----
+return {set={a=1,b=2}}
+----
+return {double='x'}
+----
+return {ok=1}
+----
+return {err=1}
+----
+return {err='x',ok='y'}
+----
+return {map=1}
+----
+return {big_number=123}
+----
+return {big_number='1\n2'}
+----
+return {verbatim_string={format='longer',string='x'}}
+----
+return {verbatim_string={format='a',string='x'}}
+----
+return {verbatim_string={format=1,string=2}}
+----
+return {ok=''}
+----
+return {err=''}
+----
+return {err='-X y'}
+----
+return {err='nospace'}
+----
+return {[0]='zero','one'}
+----
+return {1.9,-1.9,'1.9',true}
+----
+local t={} for i=1,300 do t[i]=i end return t
+----
+return redis.call('ping').ok
+----
+return setmetatable({},{__index=function(t,k) if k<3 then return k end end})
+----
+local s = string.rep('a', 100) return {s, #s}
+----
+return KEYS
+----
+return ARGV
+----
+return {redis.call('ping'), redis.pcall('nosuch'), 'x'}
+----
+return {redis.pcall('nosuch')}
+----
+local r = redis.pcall('nosuch') r.x = 1 return r
+----
+local e = redis.pcall('nosuch') error(e)
+----
+local e = redis.pcall('nosuch') error(e.err)
+----
+local ok, e = pcall(redis.call, 'get') return redis.error_reply(e)
+----
+return pcall(redis.call, 'get')
+----
+return {pcall(redis.call, 'ping')}
+----
+return select('#', pcall(redis.call, 'nosuch'))
+----
+error(redis.error_reply('MY code'))
+----
+return error(redis.error_reply('MY code'))
+----
+local function a() return redis.call('nosuch') end
+local function b() a() end
+b()
+----
+local t = setmetatable({}, {__index = function() return redis.call('nosuch') end})
+return t.x
+----
+table.sort({1,2}, function() return redis.call('nosuch') end)
+----
+string.gsub('x', 'x', function() error('in callback') end)
+----
+for i in function() error('in iterator') end do end
+----
+return (function() error('tail') end)()
+----
+return error('tail call')
+----
+return string.rep()
+----
+return tostring(setmetatable({}, {__tostring = function() error('ts') end}))
+----
+local t = {} t = t + 1
+----
+local t = {} for k, v in pairs(t.x) do end
+----
+return ('x'):bad()
+----
+return math.floor('x')
+----
+return ('x'):rep({})
+----
+return ('x'):rep(1, 2, 3)
+----
+local s = 'x' return s:rep()
+----
+return string.format('%d', 'x')
+----
+return ("%d"):format('x')
+----
+local f = string.rep f()
+----
+local t = {f = string.rep} t.f()
+----
+local t = {f = string.rep} t:f()
+----
+pcall(string.rep)
+return select(2, pcall(string.rep))
+----
+return select(2, pcall(string.rep, 'x', {}))
+----
+local co = coroutine.wrap(function() string.rep() end) co()
+----
+return select(2, pcall(function() local t = nil; t.x = 1 end))
+----
+local a = {} return a.b.c.d
+----
+local a = {b = {}} return a.b.c.d
+----
+local a = {b = {}} a.b.c.d = 1
+----
+local a = {b = {}} a.b.c()
+----
+local a = {b = {}} a.b:c()
+----
+local a = {} a[1][2] = 3
+----
+local a, i = {}, 1 return a[i].x
+----
+local a, k = {}, 'key' return a[k].x
+----
+local a, k = {}, 'key' a[k]()
+----
+local a = 1 local function f() return a.x.y end return f()
+----
+local a local function f() return a() end return f()
+----
+local a local function f() return a + 1 end return f()
+----
+local a local function f() return a .. 'x' end return f()
+----
+local a local function f() return #a end return f()
+----
+local a local function f() return -a end return f()
+----
+local a local function f() return a < 1 end return f()
+----
+return KEYS.x.y
+----
+return KEYS[5] + 1
+----
+return ARGV[5] .. 'x'
+----
+return string.nosuch()
+----
+return string.nosuch.x
+----
+return redis.nosuch()
+----
+return (nil)()
+----
+return ({})()
+----
+return ("x")()
+----
+return (1)()
+----
+return (true)()
+----
+return nil()
+----
+local x = nil x()
+----
+local x = 5 x.y.z = 1
+----
+local x = 5 return x.y
+----
+local x = true return x.y
+----
+local x = function() end return x.y
+----
+local x = function() end x.y = 1
+----
+return 2 ^ 'x'
+----
+return 2 ^ {}
+----
+return 10 % nil
+----
+return 1 / 'a'
+----
+return ({} < {})
+----
+return (print < print)
+----
+return ('a' < 1)
+----
+return (1 < 'a')
+----
+return (nil > 1)
+----
+return ({} >= 1)
+----
+return (true > false)
+----
+return coroutine.create(function() end) < 1
+----
+for i = 1, 'x' do end
+----
+for i = {}, 1 do end
+----
+for i = 1, 2, 'x' do end
+----
+for i = 1, 2, {} do end
+----
+local a <const> = 1
+----
+return 'a' 'b'
+----
+local t = {1, 2, 3} return #t, t
+----
+if nil then return 1 elseif false then return 2 else return 3 end
+----
+local i = 0 while i < 10 do i = i + 1 if i == 5 then break end end return i
+----
+local function f(...) return select('#', ...), ... end return {f(nil, nil, nil)}
+----
+local function f(a, b, ...) return {a, b, ...} end return f(1, 2, 3, 4)
+----
+local function f() return 1, 2, 3 end return {f(), f()}
+----
+local function f() return 1, 2, 3 end return {(f())}
+----
+local function f() return 1, 2, 3 end local a, b, c, d = f() return {a, b, c, tostring(d)}
+----
+local t = {f = function(self, x) return self.v + x end, v = 10} return t:f(5)
+----
+local mt = {__index = {greet = function(self) return 'hi ' .. self.name end}} return setmetatable({name = 'bob'}, mt):greet()
+----
+local Account = {} Account.__index = Account function Account.new(b) return setmetatable({b = b}, Account) end function Account:add(n) self.b = self.b + n return self end return Account.new(10):add(5):add(1).b
+----
+local s = 0 for _, v in ipairs({1, 2, 3, 4}) do s = s + v end return s
+----
+local q = {} for i = 1, 5 do table.insert(q, 1, i) end return table.concat(q, ',')
+----
+local t = {} t[1.0] = 'a' t[1] = 'b' return t[1]
+----
+local t = {} t['1'] = 'a' t[1] = 'b' return {t['1'], t[1]}
+----
+local t = {} t[2^53] = 'big' return t[2^53]
+----
+local t = {} t[-0] = 'z' return t[0]
+----
+local t = {} for i = 1, 10 do t[i] = i end for i = 1, 10 do t[i] = nil end return #t
+----
+local n = 0 for k in pairs({1, 2, 3, a = 1, b = 2}) do n = n + 1 end return n
+----
+local t = {a = 1, b = 2, c = 3} for k in pairs(t) do t[k] = nil end return tostring(next(t))
+----
+local t = {} for i = 1, 3 do t['k' .. i] = i end local s = '' for k, v in pairs(t) do s = s .. k .. v end return s
+----
+return cjson.encode({id = 7, user = {name = 'ann', roles = {'admin', 'dev'}}, active = true, score = 9.5})
+----
+return cjson.encode({type = 'job', id = '42', data = {to = 'x@y.z', retry = 3}, opts = {delay = 100, attempts = 5}, timestamp = 1700000000000})
+----
+local t = cjson.decode('{"z":1,"y":2,"x":3,"w":4,"v":5}') local s = '' for k, v in pairs(t) do s = s .. k .. v end return s
+----
+return cmsgpack.pack({id = 7, name = 'n', tags = {'a', 'b'}, opts = {x = 1, y = 2}})
+----
+local a = {} for w in ('the quick brown fox jumps over the lazy dog'):gmatch('%a+') do a[w] = #w end return cjson.encode(a)
+----
+local t = {} for i = 1, 40 do t['field:' .. i * 7] = i end return cjson.encode(t)
+----
+local t = {} for i = 1, 20 do t[i * 3] = i end return cmsgpack.pack(t)
+----
+local t = {} for i = 30, 1, -1 do t['x' .. i] = i end for i = 1, 30, 3 do t['x' .. i] = nil end for i = 1, 10 do t['y' .. i] = i end return cjson.encode(t)
+----
+local s = '' for k in pairs(string) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(table) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(math) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(redis) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(cjson) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(cmsgpack) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(bit) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(struct) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(coroutine) do s = s .. k .. ' ' end return s
+----
+local s = '' for k in pairs(_G) do s = s .. k .. ' ' end return s
+----
+local t = {} for k in pairs(_G) do t[#t + 1] = k end table.sort(t) return t
+----
+return #tostring(print) > 10
+----
+return tostring(print):match('^(%a+): ')
+----
+return tostring({}):match('^(%a+): 0x%x+$')
+----
+return tostring(coroutine.create(function() end)):match('^(%a+): ')
+----
+return math.log(8) .. ' ' .. math.exp(2) .. ' ' .. math.pow(3, 0.3)
+----
+return string.format('%.17g %.17g %.17g', math.exp(-3.3), math.log(0.07), 7.7 ^ 3.3)
+----
+return string.format('%.17g %.17g', 2 ^ 0.333, 1.0001 ^ 10000)
+----
+return tostring(0/0) .. tostring(-(0/0)) .. tostring(math.huge - math.huge) .. tostring(0 * math.huge) .. tostring(math.sqrt(-1))
+----
+return string.format('%.14g|%.3g|%g|%g', 100000000000000, 0.00001234, 123456789, 1e15)
+----
+return 1e15 .. '|' .. 1e16 .. '|' .. 123456789012 .. '|' .. 0.1 + 0.2 .. '|' .. 100 / 3
+----
+return tostring(1e14) .. tostring(99999999999999) .. tostring(999999999999999)
+----
+return redis.call('echo', 0.1 + 0.2)
+----
+return redis.call('echo', 1e14 + 0.5)
+----
+return redis.call('echo', 100 / 3)
+----
+return redis.call('echo', -1e-10)
+----
+return redis.call('echo', 2^64)
+----
+return redis.call('echo', 0/0)
+----
+return redis.call('ECHO', 'UPPER')
+----
+return redis.call('EcHo', 'mixed')
+----
+return redis.call(1)
+----
+return redis.call('echo', 'a', 'b')
+----
+return redis.call('', 'x')
+----
+return redis.call('set', 'k')
+----
+return redis.pcall('set', 'k')
+----
+return redis.call('set', KEYS[1], ARGV[1]) and redis.call('get', KEYS[1])

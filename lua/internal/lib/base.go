@@ -12,7 +12,8 @@ import (
 )
 
 // entry is a function of a library. Libraries are listed in the order in which
-// the originals register them: it decides how their tables iterate.
+// the originals register them: it decides how their tables iterate. A function
+// Redis leaves out has its place in that order too, and no fn.
 type entry struct {
 	name string
 	fn   vm.GoFunction
@@ -20,7 +21,11 @@ type entry struct {
 
 func register(g *vm.Global, into *vm.Table, entries []entry) {
 	for _, e := range entries {
-		into.SetStr(e.name, g.NewFunction(e.fn))
+		fn := vm.Value{}
+		if e.fn != nil {
+			fn = g.NewFunction(e.fn)
+		}
+		into.SetStr(e.name, fn)
 	}
 }
 
@@ -36,20 +41,20 @@ func newLibrary(g *vm.Global, name string, entries []entry) *vm.Table {
 func OpenBase(g *vm.Global) {
 	g.Globals.SetStr("_G", vm.TableValue(g.Globals))
 	register(g, g.Globals, []entry{
-		{"assert", baseAssert}, {"collectgarbage", baseCollectGarbage},
-		{"error", baseError}, {"gcinfo", baseGCInfo}, {"getfenv", baseGetFEnv},
-		{"getmetatable", baseGetMetatable}, {"load", baseLoad}, {"loadstring", baseLoadString},
-		{"next", baseNext}, {"pcall", basePCall}, {"rawequal", baseRawEqual},
-		{"rawget", baseRawGet}, {"rawset", baseRawSet}, {"select", baseSelect},
-		{"setfenv", baseSetFEnv}, {"setmetatable", baseSetMetatable},
+		{"assert", baseAssert}, {"collectgarbage", baseCollectGarbage}, {"dofile", nil},
+		{"error", baseError}, {"gcinfo", baseGCInfo}, {"getfenv", nil},
+		{"getmetatable", baseGetMetatable}, {"loadfile", nil}, {"load", baseLoad},
+		{"loadstring", baseLoadString}, {"next", baseNext}, {"pcall", basePCall}, {"print", nil},
+		{"rawequal", baseRawEqual}, {"rawget", baseRawGet}, {"rawset", baseRawSet},
+		{"select", baseSelect}, {"setfenv", nil}, {"setmetatable", baseSetMetatable},
 		{"tonumber", baseToNumber}, {"tostring", baseToString}, {"type", baseType},
 		{"unpack", baseUnpack}, {"xpcall", baseXPCall},
 	})
 	g.Globals.SetStr("_VERSION", vm.Str("Lua 5.1"))
 	iterator := g.NewFunction(ipairsNext)
 	g.Globals.SetStr("ipairs", g.NewFunction(baseIPairs, iterator))
-	next := g.Globals.GetStr("next")
-	g.Globals.SetStr("pairs", g.NewFunction(basePairs, g.NewFunction(next.Function().Go())))
+	g.Globals.SetStr("pairs", g.NewFunction(basePairs, g.NewFunction(baseNext)))
+	g.Globals.SetStr("newproxy", vm.Value{})
 	openCoroutine(g)
 }
 
@@ -116,52 +121,6 @@ func baseError(t *vm.Thread) int {
 }
 
 func isStringOrNumber(v vm.Value) bool { return v.IsString() || v.IsNumber() }
-
-// checkFunctionArg returns the function argument 1 names: a function, or a call
-// level.
-func checkFunctionArg(t *vm.Thread, optional bool) vm.Value {
-	if v := t.Arg(1); v.Function() != nil {
-		return v
-	}
-	var level int
-	if optional {
-		level = t.OptInt(1, 1)
-	} else {
-		level = t.CheckInt(1)
-	}
-	if level < 0 {
-		t.ArgError(1, "level must be non-negative")
-	}
-	fn, ok := t.FunctionAt(level)
-	if !ok {
-		t.ArgError(1, "invalid level")
-	}
-	if fn == nil {
-		t.Fail("no function environment for tail call at level ", fmt.Sprint(level))
-	}
-	return vm.FunctionValue(fn)
-}
-
-func baseGetFEnv(t *vm.Thread) int {
-	fn := checkFunctionArg(t, true).Function()
-	if fn.IsGo() {
-		t.Push(vm.TableValue(t.Global().Globals))
-	} else {
-		t.Push(vm.TableValue(fn.Env()))
-	}
-	return 1
-}
-
-func baseSetFEnv(t *vm.Thread) int {
-	env := t.CheckTable(2)
-	v := checkFunctionArg(t, false)
-	if v.Function().IsGo() {
-		t.Fail("'setfenv' cannot change environment of given object")
-	}
-	v.Function().SetEnv(env)
-	t.Push(v)
-	return 1
-}
 
 func baseGetMetatable(t *vm.Thread) int {
 	v := t.CheckAny(1)
