@@ -57,11 +57,12 @@ func (x *Runner) Reset() error {
 // resetNode sends what cleans a node. The answers do not matter: a target that
 // lacks a command fails where a step uses it.
 func (x *Runner) resetNode(c *client) {
+	users := append([]string{"ACL", "DELUSER", "nobody"}, without(c.ask("ACL", "USERS").texts(), []string{"default"})...)
 	commands := [][]string{
-		{"CLIENT", "UNPAUSE"}, {"FLUSHALL"}, {"SCRIPT", "FLUSH"}, {"FUNCTION", "FLUSH"},
+		users, {"CLIENT", "UNPAUSE"}, {"FLUSHALL"}, {"SCRIPT", "FLUSH"}, {"FUNCTION", "FLUSH"},
 		append([]string{"CONFIG", "SET"}, x.defaults...),
 		{"CONFIG", "RESETSTAT"}, {"SLOWLOG", "RESET"}, {"ACL", "LOG", "RESET"},
-		{"ACL", "DELUSER", "alice", "bob", "carol"}, {"ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"},
+		{"ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"},
 		// Lazy expiry alone is the same on both sides; the cycle's moment is not.
 		{"DEBUG", "SET-ACTIVE-EXPIRE", "0"},
 	}

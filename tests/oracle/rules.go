@@ -162,6 +162,7 @@ func init() {
 
 		// The server about itself.
 		"CLIENT ID":            {same: sameShape},
+		"CLIENT TRACKINGINFO":  {same: maskedFields("redirect")},
 		"CLIENT GETREDIR":      {same: sameShape},
 		"CLIENT LIST":          {same: clientLines},
 		"CLIENT INFO":          {same: clientLines},
@@ -172,6 +173,8 @@ func init() {
 		"COMMAND DOCS":         {same: commandDocs},
 		"COMMAND LIST":         {same: unordered},
 		"COMMAND COUNT":        {same: sameShape},
+		"ACL GETUSER":          {same: aclRules},
+		"ACL LIST":             {same: aclRules},
 		"ACL CAT":              {same: unordered},
 		"ACL GENPASS":          {same: sameShape},
 		"ACL LOG":              {same: maskedFields("age-seconds", "client-info", "entry-id", "timestamp-created", "timestamp-last-updated")},

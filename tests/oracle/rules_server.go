@@ -364,3 +364,19 @@ func clusterLinks(c *check) bool {
 	c.a, c.b = mask(c.a, volatile), mask(c.b, volatile)
 	return unordered(c)
 }
+
+// aclRules sorts the command rules of a user, which Redis prints in the order
+// of a hash table.
+func aclRules(c *check) bool {
+	clean := func(r Reply) Reply {
+		return r.transform(func(r Reply) Reply {
+			words := strings.Fields(r.Text)
+			if strings.ContainsAny(r.Text, "+-") {
+				slices.Sort(words)
+				r.Text = strings.Join(words, " ")
+			}
+			return r
+		})
+	}
+	return clean(c.a).equal(clean(c.b))
+}
