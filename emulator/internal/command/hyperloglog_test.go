@@ -75,6 +75,12 @@ func TestHyperLogLog(t *testing.T) {
 		PFCOUNT s
 		PFCOUNT s h
 		PFDEBUG TODENSE s
+		PFMERGE cut
+		APPEND cut x
+		PFDEBUG DECODE cut
+		PFCOUNT cut
+		PFCOUNT cut h
+		PFADD cut a
 		SET s "HYLL\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x7f\xff"
 		OBJECT ENCODING s
 		PFCOUNT s

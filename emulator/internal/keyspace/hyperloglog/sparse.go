@@ -26,15 +26,16 @@ type run struct {
 	size   int // bytes
 }
 
-// runAt decodes the run at the start of b, which is not empty.
+// runAt decodes the run at the start of b, which is not empty. A run that is cut
+// off ends with the zero byte that C strings have behind them.
 func runAt(b []byte) run {
 	switch {
 	case b[0]&0x80 != 0:
 		return run{value: b[0]>>2&0x1f + 1, length: int(b[0]&3) + 1, size: 1}
 	case b[0]&0x40 == 0:
 		return run{length: int(b[0]&0x3f) + 1, size: 1}
-	case len(b) < 2: // cut off: no length makes the sum come out right
-		return run{length: registers + 1, size: 1}
+	case len(b) < 2:
+		return run{length: int(b[0]&0x3f)<<8 + 1, size: 2}
 	}
 	return run{length: int(b[0]&0x3f)<<8 + int(b[1]) + 1, size: 2}
 }
