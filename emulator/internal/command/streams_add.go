@@ -161,7 +161,7 @@ func additionArgs(c *Call, isAdd bool) (a streamAddition, ok bool) {
 		case isAdd && c.is(*i, "nomkstream"):
 			a.noMkStream, ok = true, true
 		case isAdd:
-			if !a.parseID(c.Args[*i]) {
+			if !a.parseID(c.Args[*i], c.Version().AtLeast(7, 0)) {
 				return a, c.fail(errStreamID)
 			}
 			a.idGiven = true
@@ -176,9 +176,10 @@ func additionArgs(c *Call, isAdd bool) (a streamAddition, ok bool) {
 	return a, a.finish(c, isAdd)
 }
 
-// parseID reads an ID, or "ms-*" which leaves the sequence to the stream.
-func (a *streamAddition) parseID(arg []byte) (ok bool) {
-	if ms, found := bytes.CutSuffix(arg, []byte("-*")); found && !bytes.Contains(ms, []byte("-")) {
+// parseID reads an ID, or "ms-*" which leaves the sequence to the stream, as
+// is possible since 7.0.
+func (a *streamAddition) parseID(arg []byte, anySequence bool) (ok bool) {
+	if ms, found := bytes.CutSuffix(arg, []byte("-*")); found && anySequence && !bytes.Contains(ms, []byte("-")) {
 		a.seqGiven = false
 		arg = ms
 	}

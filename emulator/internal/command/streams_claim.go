@@ -68,15 +68,26 @@ func (cl *claim) take(c *Call, p *keyspace.Pending, id []byte) bool {
 	return true
 }
 
-func (cl *claim) reply(c *Call, claimed []keyspace.StreamEntry) {
-	if !cl.justID {
-		c.replyEntries(claimed)
-		return
-	}
+// reply writes what was claimed. Before 7.0 that may be an entry that is gone.
+func (cl *claim) reply(c *Call, claimed []streamItem) {
 	c.Reply.Array(len(claimed))
-	for _, e := range claimed {
-		c.bulkID(e.ID)
+	for _, item := range claimed {
+		switch {
+		case cl.justID:
+			c.bulkID(item.id)
+		case item.gone:
+			c.Reply.Null()
+		default:
+			c.replyEntry(item.entry)
+		}
 	}
+}
+
+// find looks an entry up; drops says that a pending entry that is gone is to be
+// dropped, which it is since 7.0.
+func (cl *claim) find(c *Call, id keyspace.StreamID) (item streamItem, drops bool) {
+	entry, ok := cl.stream.Get(id)
+	return streamItem{id, entry, !ok}, !ok && c.Version().AtLeast(7, 0)
 }
 
 // minIdleArg reads argument 4, milliseconds.
@@ -117,10 +128,10 @@ func xclaim(c *Call) {
 	cl.start(c)
 	c.PropagateNothing() // what is claimed is propagated entry by entry
 	dirty := c.Keyspace().Dirty
-	var claimed []keyspace.StreamEntry
+	var claimed []streamItem
 	for i, id := range ids {
-		if e, ok := cl.claimID(c, id, c.Args[5+i]); ok {
-			claimed = append(claimed, e)
+		if item, ok := cl.claimID(c, id, c.Args[5+i]); ok {
+			claimed = append(claimed, item)
 		}
 	}
 	if moved && c.Keyspace().Dirty == dirty {
@@ -131,21 +142,19 @@ func xclaim(c *Call) {
 }
 
 // claimID claims the entry with the ID arg spells, if it is pending or FORCE says so.
-func (cl *claim) claimID(c *Call, id keyspace.StreamID, arg []byte) (e keyspace.StreamEntry, ok bool) {
+func (cl *claim) claimID(c *Call, id keyspace.StreamID, arg []byte) (item streamItem, ok bool) {
 	p := cl.group.FindPending(id)
-	if e, ok = cl.stream.Get(id); !ok {
-		if p != nil {
-			cl.drop(c, p, arg)
-		}
-		return e, false
-	}
-	if p == nil {
-		if !cl.force {
-			return e, false
-		}
+	item, drops := cl.find(c, id)
+	switch {
+	case drops && p != nil:
+		cl.drop(c, p, arg)
+		return item, false
+	case drops, p == nil && (!cl.force || item.gone):
+		return item, false
+	case p == nil:
 		p = cl.group.AddPending(id, c.Now())
 	}
-	return e, cl.take(c, p, arg)
+	return item, cl.take(c, p, arg)
 }
 
 // options reads the options of XCLAIM from argument i on.
@@ -205,28 +214,41 @@ func xautoclaim(c *Call) {
 	}
 	cl.start(c)
 	c.PropagateNothing()
-	var claimed []keyspace.StreamEntry
+	var claimed []streamItem
 	var gone []keyspace.StreamID
 	p := firstPending(cl.group, start)
 	for attempts := count * claimAttempts; p != nil && count > 0 && attempts > 0; attempts-- {
 		next, _ := p.ID.Next()
-		if e, ok := cl.stream.Get(p.ID); !ok {
+		if item, drops := cl.find(c, p.ID); drops {
 			cl.drop(c, p, p.ID.Append(nil))
 			gone = append(gone, p.ID)
 			count--
 		} else if cl.take(c, p, p.ID.Append(nil)) {
-			claimed = append(claimed, e)
+			claimed = append(claimed, item)
 			count--
 		}
 		p = firstPending(cl.group, next)
 	}
-	c.Reply.Array(3)
-	if p == nil {
-		c.bulkID(keyspace.StreamID{})
-	} else {
-		c.bulkID(p.ID)
+	var cursor keyspace.StreamID
+	if p != nil {
+		cursor = p.ID
 	}
+	cl.replyAuto(c, cursor, claimed, gone)
+}
+
+// replyAuto writes the reply of XAUTOCLAIM, which since 7.0 tells what is gone.
+func (cl *claim) replyAuto(c *Call, cursor keyspace.StreamID, claimed []streamItem, gone []keyspace.StreamID) {
+	tellsGone := c.Version().AtLeast(7, 0)
+	if tellsGone {
+		c.Reply.Array(3)
+	} else {
+		c.Reply.Array(2)
+	}
+	c.bulkID(cursor)
 	cl.reply(c, claimed)
+	if !tellsGone {
+		return
+	}
 	c.Reply.Array(len(gone))
 	for _, id := range gone {
 		c.bulkID(id)

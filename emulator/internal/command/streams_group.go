@@ -28,7 +28,7 @@ func groupOptionArgs(c *Call, create bool) (o groupOptions, ok bool) {
 		switch {
 		case create && c.is(i, "mkstream"):
 			o.mkStream = true
-		case c.is(i, "entriesread") && c.left(i) > 0:
+		case c.is(i, "entriesread") && c.left(i) > 0 && c.Version().AtLeast(7, 0):
 			i++
 			if o.entriesRead, ok = c.intArg(i); !ok {
 				return o, false

@@ -111,6 +111,9 @@ func (c *Call) parseStreamRead() (r streamRead, ok bool) {
 	for i := 1; i < len(c.Args); i++ {
 		switch left := c.left(i); {
 		case c.is(i, "block") && left > 0:
+			if c.FromScript {
+				return r, c.fail(fmt.Sprintf("ERR %s command is not allowed with BLOCK option from scripts", c.Args[0]))
+			}
 			i++
 			r.blocks = true
 			if r.timeout, ok = c.timeoutMillisArg(i); !ok {

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/version"
 )
 
 func TestStreams(t *testing.T) {
@@ -544,6 +547,37 @@ func TestXAutoClaim(t *testing.T) {
 		XAUTOCLAIM s nope carol 0 0
 		XAUTOCLAIM missing g carol 0 0
 	`)
+}
+
+func TestBlockingReadInScript(t *testing.T) {
+	l := newLocal(2)
+	l.fromScript = true
+	got := l.run(splitArgs(t, "xRead BLOCK 5 STREAMS s 0"), false).reply
+	if want := "-ERR xRead command is not allowed with BLOCK option from scripts\r\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestStreamsOf62 has what 7.0 changed; see the histories on the pages of XADD
+// and XAUTOCLAIM.
+func TestStreamsOf62(t *testing.T) {
+	l := newLocal(2)
+	l.table = NewTable(version.V6_2)
+	l.keyspace.Limits = keyspace.DefaultLimits(version.V6_2)
+	for _, step := range [][2]string{
+		{"XADD s 1 a 1", "$3\r\n1-0\r\n"},
+		{"XADD s 1-* a 1", "-ERR Invalid stream ID specified as stream command argument\r\n"},
+		{"XGROUP CREATE s g 0", "+OK\r\n"},
+		{"XREADGROUP GROUP g c STREAMS s >", "*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n"},
+		{"XDEL s 1", ":1\r\n"},
+		{"XAUTOCLAIM s g d 0 0", "*2\r\n$3\r\n0-0\r\n*1\r\n$-1\r\n"},
+		{"XINFO GROUPS s", "*1\r\n*8\r\n$4\r\nname\r\n$1\r\ng\r\n$9\r\nconsumers\r\n:2\r\n$7\r\npending\r\n:1\r\n" +
+			"$17\r\nlast-delivered-id\r\n$3\r\n1-0\r\n"},
+	} {
+		if got := l.run(splitArgs(t, step[0]), false).reply; got != step[1] {
+			t.Errorf("%s: got %q, want %q", step[0], got, step[1])
+		}
+	}
 }
 
 // TestStreamsAtRandom lets groups read a stream in which entries are deleted,
