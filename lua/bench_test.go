@@ -18,7 +18,7 @@ func benchmarkScript(b *testing.B, source string) {
 }
 
 // discard is a Sink that drops the reply.
-type discard struct{ transcript }
+type discard struct{}
 
 func (discard) Status(string)           {}
 func (discard) Error(string)            {}

@@ -13,7 +13,6 @@ type Builder struct {
 	proto int
 	open  []aggregate
 	value vm.Value
-	done  bool
 	// isError tells whether the whole reply is an error.
 	isError bool
 }
@@ -36,28 +35,14 @@ func (b *Builder) reset(g *vm.Global, proto int) {
 // Proto is the protocol version the script chose with redis.setresp.
 func (b *Builder) Proto() int { return b.proto }
 
-// put hands over a complete value and closes the aggregates it completes.
+// put hands over a complete value.
 func (b *Builder) put(v vm.Value) {
-	for len(b.open) > 0 {
-		a := &b.open[len(b.open)-1]
-		a.add(v)
-		if a.left > 0 {
-			return
-		}
-		// The aggregate is in its parent already.
-		b.open = b.open[:len(b.open)-1]
-		if len(b.open) == 0 {
-			b.done = true
-			return
-		}
-		if parent := &b.open[len(b.open)-1]; parent.left > 0 {
-			return
-		}
-		v = vm.Value{}
-		b.closeFull()
+	if len(b.open) == 0 {
+		b.value = v
 		return
 	}
-	b.value, b.done = v, true
+	b.open[len(b.open)-1].add(v)
+	b.closeFull()
 }
 
 // closeFull drops aggregates that have all their items.
@@ -65,7 +50,6 @@ func (b *Builder) closeFull() {
 	for len(b.open) > 0 && b.open[len(b.open)-1].left == 0 {
 		b.open = b.open[:len(b.open)-1]
 	}
-	b.done = len(b.open) == 0
 }
 
 // add stores one item.

@@ -16,7 +16,6 @@ type generator struct {
 	depth  int
 	names  int
 	inFunc int
-	inLoop bool
 }
 
 func (g *generator) of(choices ...string) string { return choices[g.Intn(len(choices))] }

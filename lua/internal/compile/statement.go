@@ -234,7 +234,7 @@ func (p *parser) forStatement(line int) {
 	case '=':
 		p.numericFor(name, line)
 	case ',', tkIn:
-		p.genericFor(name, line)
+		p.genericFor(name)
 	default:
 		p.syntaxError("'=' or 'in' expected")
 	}
@@ -262,7 +262,7 @@ func (p *parser) numericFor(name string, line int) {
 	p.forBody(base, line, 1, true)
 }
 
-func (p *parser) genericFor(name string, line int) {
+func (p *parser) genericFor(name string) {
 	f := p.f
 	base := f.freeReg
 	p.declare("(for generator)")
@@ -275,7 +275,7 @@ func (p *parser) genericFor(name string, line int) {
 		variables++
 	}
 	p.expect(tkIn)
-	line = p.line
+	line := p.line
 	e, n := p.exprList()
 	p.adjustAssign(3, n, &e)
 	f.checkStack(3) // room to call the generator

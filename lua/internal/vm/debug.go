@@ -156,15 +156,6 @@ func (t *Thread) calledAs(depth int) (kind, name string) {
 	return "", ""
 }
 
-// FunctionAt returns the function at a call level, as getfenv counts them.
-func (t *Thread) FunctionAt(level int) (fn *Function, ok bool) {
-	depth, ok := t.level(level)
-	if !ok || depth < 0 {
-		return nil, ok
-	}
-	return t.frames[depth].fn, true
-}
-
 // ErrorOrigin tells where an error was raised, for a Go function that handles
 // it: in the function below the handler, or its caller if that is a Go function.
 func (t *Thread) ErrorOrigin() (source string, line int, ok bool) {

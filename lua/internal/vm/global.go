@@ -68,7 +68,6 @@ type Global struct {
 	threshold int // when to measure again
 	live      int // bytes the last measurement found
 	interrupt atomic.Pointer[Interruption]
-	pollsLeft int
 }
 
 // Interruption is a reason to end what runs, which no pcall catches, or

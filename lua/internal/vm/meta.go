@@ -92,9 +92,6 @@ func (t *Thread) RawSet(table *Table, key, value Value) {
 // Index is v[key] with metamethods, for Go functions.
 func (t *Thread) Index(v, key Value) Value { return t.index(v, key, -1) }
 
-// SetIndex is v[key] = value with metamethods, for Go functions.
-func (t *Thread) SetIndex(v, key, value Value) { t.setIndex(v, key, value, -1) }
-
 func arithmetic(e Event, a, b float64) float64 {
 	switch e {
 	case EventAdd:
@@ -174,9 +171,6 @@ func (t *Thread) equal(a, b Value) bool {
 	}
 	return t.callMeta(handler, a, b).Truthy()
 }
-
-// Equal is a == b with metamethods.
-func (t *Thread) Equal(a, b Value) bool { return t.equal(a, b) }
 
 // LessThan is a < b with metamethods.
 func (t *Thread) LessThan(a, b Value) bool { return t.lessThan(a, b) }

@@ -264,16 +264,6 @@ func (t *Thread) Where(level int) string {
 	return t.position(depth)
 }
 
-// CallerLine returns the chunk and line of the innermost Lua function.
-func (t *Thread) CallerLine() (chunk string, line int, ok bool) {
-	for d := t.depth; d > 0; d-- {
-		if f := t.frames[d]; !f.fn.IsGo() {
-			return f.fn.proto.Source, f.line(), true
-		}
-	}
-	return "", 0, false
-}
-
 // Proto is a compiled function ready to run; it is immutable and may be shared
 // by runtimes.
 type Proto struct {
@@ -317,12 +307,3 @@ func (g *Global) NewClosure(p *Proto, env *Table) Value {
 	}
 	return FunctionValue(f)
 }
-
-// Go returns the Go function, nil for a Lua closure.
-func (f *Function) Go() GoFunction { return f.goFn }
-
-// Env returns the function's table of globals.
-func (f *Function) Env() *Table { return f.env }
-
-// SetEnv replaces the function's table of globals.
-func (f *Function) SetEnv(t *Table) { f.env = t }

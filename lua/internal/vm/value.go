@@ -91,8 +91,6 @@ func (v Value) IsNil() bool { return v.ref == nil }
 // IsNumber tells whether v is a number.
 func (v Value) IsNumber() bool { return v.ref == unsafe.Pointer(&numberHeader) }
 
-func (v Value) isBool() bool { return v.ref == unsafe.Pointer(&boolHeader) }
-
 // Truthy tells whether v counts as true: anything but nil and false.
 func (v Value) Truthy() bool {
 	return v.ref != nil && (v.ref != unsafe.Pointer(&boolHeader) || v.bits != 0)
