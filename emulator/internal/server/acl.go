@@ -87,7 +87,7 @@ func (n *Node) permitInScript(s *session, c *command.Call) string {
 		acl.DeniedKey:     "can't access at least one of the keys mentioned in the command arguments",
 		acl.DeniedChannel: "can't publish to the channel mentioned in the command",
 	}[denial]
-	return "NOPERM The user executing the script " + reason
+	return "ERR The user executing the script " + reason
 }
 
 // denialText says what is denied; verbosely, which key or channel.

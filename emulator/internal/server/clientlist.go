@@ -92,7 +92,7 @@ func (s *session) describe() string {
 		multi = len(s.tx.queued)
 	}
 	fmt.Fprintf(&b, "id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d flags=%s db=%d sub=%d psub=%d",
-		s.id, s.addr, s.conn.LocalAddr(), s.id+7, s.name, int(n.now.Sub(s.created).Seconds()),
+		s.id, s.addr, s.localAddr, s.id+7, s.name, int(n.now.Sub(s.created).Seconds()),
 		int(n.now.Sub(s.lastUse).Seconds()), s.flags(), s.db, len(s.subs.channels), len(s.subs.patterns))
 	if n.version.AtLeast(7, 0) {
 		fmt.Fprintf(&b, " ssub=%d", len(s.subs.shards))
@@ -108,7 +108,7 @@ func (s *session) describe() string {
 	}
 	fmt.Fprintf(&b, " obl=%d oll=%d omem=%d tot-mem=%d events=r cmd=%s user=%s redir=%d resp=%d",
 		min(waiting, replyBuffer), 0, max(0, waiting-replyBuffer), s.qbuf+s.qbufFree+waiting+replyBuffer,
-		s.lastName(), s.userName(), -1, s.enc.Proto())
+		s.lastName(), s.userName(), s.tracking.redirection(), s.enc.Proto())
 	if n.version.AtLeast(7, 2) {
 		fmt.Fprintf(&b, " lib-name=%s lib-ver=%s", s.libName, s.libVersion)
 	}
@@ -139,6 +139,9 @@ func (s *session) flags() string {
 		{s.subs.any(), 'P'},
 		{s.tx.open, 'x'},
 		{s.waiting != nil, 'b'},
+		{s.tracking.on, 't'},
+		{s.tracking.broken, 'R'},
+		{s.tracking.broadcast, 'B'},
 		{s.tx.stale, 'd'},
 		{s.closing, 'c'},
 		{s.readOnly, 'r'},

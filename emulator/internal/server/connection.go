@@ -206,6 +206,7 @@ func reset(c *command.Call) {
 	s := c.Client.(*session)
 	s.endTransaction()
 	s.unsubscribeAll()
+	s.stopTracking()
 	s.asking, s.readOnly, s.noTouch, s.noEvict = false, false, false, false
 	s.replies, s.skipNext = repliesOn, false
 	s.enc.SetProto(2)

@@ -25,6 +25,9 @@ func (s *session) execute(args [][]byte) {
 	}
 	n.running = s
 	s.decide(c)
+	if len(n.tracking.held) > 0 {
+		n.releaseInvalidations()
+	}
 	n.running = nil
 	s.afterCommand(c)
 	n.stats.commands++
@@ -43,6 +46,9 @@ func (s *session) decide(c *command.Call) {
 	if msg := n.unavailable(s, c); msg != "" {
 		s.reject(c, msg)
 		return
+	}
+	if n.tracking.clients > 0 {
+		n.limitTracking()
 	}
 	if n.paused(s, c) {
 		s.postpone(c)
@@ -232,6 +238,7 @@ func (n *Node) invoke(c *command.Call) {
 	dirty, began := n.ks.Dirty, n.now
 	outcome := outcomeOf(c.Reply)
 	failures := outcome.Errors
+	n.invocations++
 	c.Spec.Handler(c)
 	n.now = n.clock.Now()
 	failed := outcome.Errors > failures
@@ -239,6 +246,9 @@ func (n *Node) invoke(c *command.Call) {
 		n.stats.countError(outcome.LastError)
 	}
 	n.stats.executed(c.Spec, n.now.Sub(began), failed)
+	if n.tracking.clients > 0 && c.Spec.Has(command.ReadOnly) {
+		n.rememberKeys(c)
+	}
 	if n.ks.Dirty != dirty && !c.FromMaster && n.replicating() {
 		for _, effect := range c.Effects() {
 			n.effects.add(c.DB.ID(), effect)
@@ -259,13 +269,13 @@ func outcomeOf(reply resp.Sink) *resp.Outcome {
 	return new(resp.Outcome)
 }
 
-// busy refuses most commands while a script runs for too long.
-func (n *Node) busy(*command.Spec) string { return "" }
-
 // afterCommand settles what a command leaves behind in its client.
 func (s *session) afterCommand(c *command.Call) {
 	if !s.tx.open && (c.Spec == nil || c.Spec.Name != "asking") {
 		s.asking = false
+	}
+	if s.tracking.caching && !s.tx.open && (c.Spec == nil || c.Spec.Parent == nil || c.Spec.Parent.Name != "client") {
+		s.tracking.caching = false
 	}
 	if s.deferred.Len() > 0 {
 		s.enc.Raw(s.deferred.Bytes())

@@ -149,10 +149,13 @@ func (n *Node) infoValues() map[string]any {
 		"rdb_changes_since_last_save": n.ks.Dirty, "rdb_last_save_time": n.started.Unix(),
 
 		"total_connections_received": st.connections, "total_commands_processed": st.commands,
-		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired,
+		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "expired_subkeys": n.ks.Stats.ExpiredFields,
 		"keyspace_hits": n.ks.Stats.Hits, "keyspace_misses": n.ks.Stats.Misses,
 		"pubsub_channels": len(n.pubsub.channels), "pubsub_patterns": len(n.pubsub.patterns),
 		"pubsubshard_channels": len(n.pubsub.shards), "total_error_replies": st.errorReplies,
+
+		"tracking_clients": n.tracking.clients, "tracking_total_keys": n.tracking.readers.Len(),
+		"tracking_total_items": n.tracking.items, "tracking_total_prefixes": len(n.tracking.prefixes),
 
 		"cluster_enabled": boolInt(n.clustered),
 	}
@@ -222,7 +225,7 @@ func (n *Node) writeKeyspace(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "db%d:keys=%d,expires=%d,avg_ttl=%d", i, db.Len(), db.Volatile(), db.AverageTTL())
 		if n.version.AtLeast(7, 4) {
-			b.WriteString(",subexpiry=0")
+			fmt.Fprintf(b, ",subexpiry=%d", db.TimedHashes())
 		}
 		b.WriteString("\r\n")
 	}

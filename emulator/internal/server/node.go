@@ -72,7 +72,6 @@ type Node struct {
 	running  *session // whose command is being executed
 	sessions map[int64]*session
 	nextID   int64
-	admitted sync.WaitGroup
 	closed   bool
 
 	pause         pause // CLIENT PAUSE
@@ -82,6 +81,8 @@ type Node struct {
 	pubsub        pubsub
 	scripts       scripts
 	effects       effects
+	tracking      tracking
+	invocations   uint64 // commands run, those of scripts and transactions too
 	replog        *replication.Log
 	replica       replicaSide
 	offsetSeen    int64    // replication offset a replica has executed
@@ -92,6 +93,7 @@ type Node struct {
 	topo    *topology.Node // nil unless clustered
 	route   topology.Request
 	refs    []command.KeyRef
+	seen    int // how many changes of the topology have been dealt with
 
 	push    resp.Encoder // scratch for pushTo
 	toFlush []*session
@@ -154,6 +156,7 @@ var families = []map[string]command.Handler{
 	migrateCommands,
 	serverCommands,
 	clusterCommands,
+	trackingCommands,
 	aclCommands,
 }
 
@@ -171,7 +174,7 @@ func (n *Node) lock() {
 	n.mu.Lock()
 	n.now = n.clock.Now()
 	n.ks.SetNow(n.now.UnixMilli())
-	if n.replica.link != nil {
+	if n.replica.link != nil && !n.scripts.slow {
 		n.catchUp()
 	}
 }
@@ -179,14 +182,25 @@ func (n *Node) lock() {
 // unlock settles what has been done under the lock and releases it; then it
 // does what had to wait for that. No other node's lock may be held.
 func (n *Node) unlock() {
+	if n.scripts.slow {
+		n.mu.Unlock() // a script is half done: nothing can be settled
+		return
+	}
 	if len(n.blocked.touched) > 0 {
 		n.serveBlocked()
 	}
 	n.commitEffects()
+	if n.topo != nil && n.topo.Changes() != n.seen {
+		n.seen = n.topo.Changes()
+		n.topologyChanged()
+	}
 	if len(n.blocked.others) > 0 {
 		n.recheck()
 	}
 	n.armExpiry()
+	if n.tracking.changed {
+		n.broadcastInvalidations()
+	}
 	flush, after := n.toFlush, n.after
 	n.toFlush, n.after, n.unsettledNow = nil, nil, false
 	n.mu.Unlock()
@@ -221,6 +235,9 @@ func (h *hooks) Modified(db *keyspace.DB, key string) {
 	if len(n.blocked.queues) > 0 {
 		n.keyModified(k)
 	}
+	if n.tracking.active() {
+		n.invalidate(key, n.changedBy(), true)
+	}
 }
 
 func (h *hooks) Ready(db *keyspace.DB, key string) {
@@ -233,6 +250,7 @@ func (h *hooks) Ready(db *keyspace.DB, key string) {
 func (h *hooks) Expired(db *keyspace.DB, key string) {
 	n := (*Node)(h)
 	n.stats.expired++
+	n.tracking.byServer = true
 	if n.replicating() {
 		n.effects.add(db.ID(), [][]byte{[]byte("DEL"), []byte(key)})
 	}
@@ -252,6 +270,9 @@ func (h *hooks) Flushed(db *keyspace.DB) {
 	n := (*Node)(h)
 	if len(n.watched) > 0 {
 		n.touchWatchedDB(db.ID(), func(key string) bool { return db.Exists([]byte(key)) })
+	}
+	if n.tracking.active() {
+		n.invalidateAll()
 	}
 }
 

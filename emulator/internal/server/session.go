@@ -21,7 +21,8 @@ import (
 type session struct {
 	node *Node
 	conn net.Conn
-	addr string // of the peer
+	// The peer's address, and the one it connected to.
+	addr, localAddr string
 
 	// The serving goroutine's own.
 	parser    *resp.Parser
@@ -55,6 +56,7 @@ type session struct {
 	tx       transaction
 	subs     subscriptions
 	waiting  *waiter
+	tracking clientTracking
 
 	// closing is set when the connection is to end once what is in out has been
 	// written.
@@ -76,7 +78,7 @@ const (
 const batchCommands = 256
 
 func newSession(n *Node, conn net.Conn) *session {
-	s := &session{node: n, conn: conn, addr: conn.RemoteAddr().String(), parser: resp.NewParser()}
+	s := &session{node: n, conn: conn, addr: conn.RemoteAddr().String(), localAddr: conn.LocalAddr().String(), parser: resp.NewParser()}
 	s.enc.ShortDoubles = n.version.AtLeast(7, 2)
 	s.deferred.ShortDoubles = s.enc.ShortDoubles
 	s.out.init(conn)
@@ -277,6 +279,7 @@ func (n *Node) dismiss(s *session) {
 	defer n.unlock()
 	s.unsubscribeAll()
 	s.unwatchAll()
+	s.stopTracking()
 	if s.waiting != nil {
 		n.endWait(s.waiting)
 	}
