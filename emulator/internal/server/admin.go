@@ -121,10 +121,6 @@ func configGet(c *command.Call) {
 
 func configSet(c *command.Call) {
 	n := c.Client.(*session).node
-	if len(c.Args)%2 != 0 {
-		c.Reply.Error(c.Table.ArityError(c.Spec))
-		return
-	}
 	pairs := make([]string, 0, len(c.Args)-2)
 	for _, arg := range c.Args[2:] {
 		pairs = append(pairs, string(arg))

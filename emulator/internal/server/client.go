@@ -125,7 +125,7 @@ func (f *killFilter) matches(s, self *session) bool {
 		f.kind != "" && s.clientType() != f.kind,
 		f.user != nil && s.user != f.user,
 		f.addr != "" && s.addr != f.addr,
-		f.localAddr != "" && s.conn.LocalAddr().String() != f.localAddr,
+		f.localAddr != "" && s.localAddr != f.localAddr,
 		f.skipSelf && s == self:
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -196,6 +197,35 @@ func (h *topologyHost) PauseWrites(until int64) {
 	n.failoverPause = pause{}
 	if until != 0 {
 		n.failoverPause = pause{until: time.UnixMilli(until), writeOnly: true}
+	}
+}
+
+// topologyChanged sends away the clients that wait here for what is another
+// node's now: subscribers of a shard's channels, and blocked ones.
+func (n *Node) topologyChanged() {
+	for name := range n.pubsub.shards {
+		owner := n.topo.Owner(slots.OfString(name))
+		if owner != n.topo.ID() && owner != n.topo.Master() {
+			n.dropShardSubscribers(name)
+		}
+	}
+	for _, s := range n.clients() {
+		if wt := s.waiting; wt != nil && wt.wait != nil {
+			n.redirectBlocked(wt)
+		}
+	}
+}
+
+// redirectBlocked ends the wait of a client for keys that are not served here
+// any more.
+func (n *Node) redirectBlocked(wt *waiter) {
+	r := topology.Request{
+		Keys: wt.wait.Keys, Exists: n.existsIn0, Write: wt.spec.Has(command.Write),
+		ReadOnly: wt.session.readOnly, Asking: true,
+	}
+	switch v := n.topo.Route(&r); v.Kind {
+	case topology.Moved, topology.DownState, topology.DownReadOnly, topology.DownUnbound:
+		n.unblock(wt, v.Error())
 	}
 }
 

@@ -195,7 +195,11 @@ func functionStats(c *command.Call) {
 	s := &c.Client.(*session).node.scripts
 	c.Reply.Map(2)
 	c.Reply.BulkString("running_script")
-	c.Reply.Null()
+	if run := s.running; run != nil && run.function != "" {
+		run.describe(c.Reply)
+	} else {
+		c.Reply.Null()
+	}
 	c.Reply.BulkString("engines")
 	c.Reply.Map(1)
 	c.Reply.BulkString("LUA")
@@ -204,6 +208,20 @@ func functionStats(c *command.Call) {
 	c.Reply.Int(int64(s.libraryCount()))
 	c.Reply.BulkString("functions_count")
 	c.Reply.Int(int64(s.functionCount()))
+}
+
+// describe is what FUNCTION STATS says of a running function.
+func (r *scriptRun) describe(reply resp.Sink) {
+	reply.Map(3)
+	reply.BulkString("name")
+	reply.BulkString(r.function)
+	reply.BulkString("command")
+	reply.Array(len(r.outer.Args))
+	for _, arg := range r.outer.Args {
+		reply.Bulk(arg)
+	}
+	reply.BulkString("duration_ms")
+	reply.Int(r.node.clock.Now().Sub(r.began).Milliseconds())
 }
 
 func fcall(c *command.Call, readOnly bool) {
@@ -226,9 +244,8 @@ func fcall(c *command.Call, readOnly bool) {
 		c.Reply.Error(msg)
 		return
 	}
-	n.scripts.running = run
-	n.scripts.runtime.CallFunction(function, run, keys, argv, lua.RunOptions{}, c.Reply)
-	n.scripts.running = nil
+	run.function = function.Name
+	n.watch(run, func() { n.scripts.runtime.CallFunction(function, run, keys, argv, lua.RunOptions{}, c.Reply) })
 }
 
 func (s *scripts) count() int         { return len(s.bySHA) }

@@ -6,7 +6,6 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/glob"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
-	"github.com/fakecluster/fakecluster/slots"
 )
 
 // pubsub is who listens to what on a node. Channels keep their subscribers in
@@ -292,19 +291,14 @@ func (n *Node) deliverShard(channel, message []byte) int {
 	return len(subscribers)
 }
 
-// dropShardSubscribers ends the subscriptions to channels of a slot that this
+// dropShardSubscribers ends the subscriptions to a channel of a slot that this
 // node no longer serves, and tells the subscribers.
-func (n *Node) dropShardSubscribers(slot slots.Slot) {
-	for name, subscribers := range n.pubsub.shards {
-		if slots.OfString(name) != slot {
-			continue
-		}
-		for _, s := range slices.Clone(subscribers) {
-			s.leaveShard(name)
-			n.pushTo(s, func(e *resp.Encoder) {
-				subscribed(e, "sunsubscribe", []byte(name), len(s.subs.shards))
-			})
-		}
+func (n *Node) dropShardSubscribers(name string) {
+	for _, s := range slices.Clone(n.pubsub.shards[name]) {
+		s.leaveShard(name)
+		n.pushTo(s, func(e *resp.Encoder) {
+			subscribed(e, "sunsubscribe", []byte(name), len(s.subs.shards))
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
@@ -21,6 +22,8 @@ type scripts struct {
 	bySHA     map[string]*lua.Script
 	functions functions
 	running   *scriptRun
+	slow      bool        // it has run for longer than busy-reply-threshold
+	alarm     *time.Timer // when it will have
 }
 
 var scriptingCommands = map[string]command.Handler{
@@ -111,9 +114,7 @@ func (n *Node) runScript(c *command.Call, script *lua.Script, readOnly bool, key
 		c.Reply.Error(msg)
 		return
 	}
-	n.scripts.running = run
-	n.scripts.runtime.Run(script, run, keys, argv, lua.RunOptions{}, c.Reply)
-	n.scripts.running = nil
+	n.watch(run, func() { n.scripts.runtime.Run(script, run, keys, argv, lua.RunOptions{}, c.Reply) })
 }
 
 // scriptRun is one execution of a script or function: what it may do, and where
@@ -123,6 +124,9 @@ type scriptRun struct {
 	outer   *command.Call // EVAL, FCALL, …
 	session *session
 	db      int
+	// function is the name of a function, "" for a script.
+	function string
+	began    time.Time
 
 	flags     lua.Flags
 	declared  bool // the flags were declared, not assumed
@@ -311,10 +315,6 @@ func scriptFlush(c *command.Call) {
 	clear(n.scripts.bySHA)
 	n.scripts.runtime.FlushScripts()
 	c.Reply.Status("OK")
-}
-
-func scriptKill(c *command.Call) {
-	c.Reply.Error("NOTBUSY No scripts in execution right now.")
 }
 
 func scriptDebug(c *command.Call) {

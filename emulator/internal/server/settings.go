@@ -15,6 +15,8 @@ type settings struct {
 	notify    keyspace.Class
 	readOnly  bool // replica-read-only
 
+	busyThreshold time.Duration // busy-reply-threshold
+
 	minReplicas       int // min-replicas-to-write
 	minReplicasMaxLag time.Duration
 }
@@ -52,6 +54,7 @@ func (n *Node) applyConfig() {
 	n.set = settings{
 		maxMemory: c.Int("maxmemory"),
 		notify:    keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		busyThreshold:     time.Duration(c.Int("lua-time-limit")) * time.Millisecond,
 		minReplicas:       int(c.Int("min-replicas-to-write")),
 		minReplicasMaxLag: time.Duration(c.Int("min-replicas-max-lag")) * time.Second,
 	}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/command"
+)
+
+// A script holds the node's lock while it runs. Once it has run for longer than
+// busy-reply-threshold it lets go of the lock for a moment, again and again: so
+// others are told that the node is busy, and somebody can end the script.
+
+// breath is how long a slow script lets others have the node, and pace how
+// often.
+const (
+	breath = 50 * time.Microsecond
+	pace   = time.Millisecond
+)
+
+const (
+	errBusyScript   = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+	errBusyFunction = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."
+	errUnkillable   = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
+	errNotBusy      = "NOTBUSY No scripts in execution right now."
+)
+
+var (
+	errScriptKilled   = errors.New("ERR Script killed by user with SCRIPT KILL...")
+	errFunctionKilled = errors.New("ERR Script killed by user with FUNCTION KILL.")
+)
+
+// watch executes a script or function and lets others in if it takes long.
+func (n *Node) watch(run *scriptRun, execute func()) {
+	s := &n.scripts
+	s.running, run.began = run, n.now
+	if n.set.busyThreshold > 0 {
+		if s.alarm == nil {
+			s.alarm = time.AfterFunc(n.set.busyThreshold, func() { s.runtime.Attend(n.breathe) })
+		} else {
+			s.alarm.Reset(n.set.busyThreshold)
+		}
+		defer s.alarm.Stop()
+	}
+	defer func() { s.running, s.slow = nil, false }()
+	execute()
+}
+
+// breathe is what a slow script does in between two of its steps.
+func (n *Node) breathe() {
+	running, now, frozen := n.running, n.now, n.ks.Now()
+	n.scripts.slow, n.running = true, nil
+	n.mu.Unlock()
+	runtime.Gosched()
+	time.Sleep(breath)
+	n.mu.Lock()
+	n.running, n.now = running, now
+	n.ks.SetNow(frozen)
+	n.scripts.alarm.Reset(pace)
+}
+
+// busy refuses most commands while a script runs for too long.
+func (n *Node) busy(spec *command.Spec) string {
+	if !n.scripts.slow || spec.Has(command.AllowBusy) {
+		return ""
+	}
+	return n.scripts.running.busyError()
+}
+
+func (r *scriptRun) busyError() string {
+	if r.function != "" {
+		return errBusyFunction
+	}
+	return errBusyScript
+}
+
+func scriptKill(c *command.Call) {
+	s := &c.Client.(*session).node.scripts
+	isFunction := c.Spec.Name == "function|kill"
+	switch run := s.running; {
+	case run == nil || !s.slow:
+		c.Reply.Error(errNotBusy)
+	case run.wrote:
+		c.Reply.Error(errUnkillable)
+	case isFunction != (run.function != ""):
+		c.Reply.Error(run.busyError())
+	default:
+		reason := errScriptKilled
+		if isFunction {
+			reason = errFunctionKilled
+		}
+		s.runtime.Interrupt(reason)
+		c.Reply.Status("OK")
+	}
+}

@@ -1,0 +1,76 @@
+package emulator_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fakecluster/fakecluster/emulator"
+)
+
+// What a script that does not end says, and what others hear meanwhile, was
+// recorded from redis-server 7.0.15.
+func TestSlowScripts(t *testing.T) {
+	const (
+		busy       = "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+		unkillable = "-UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
+		killed     = "-ERR Script killed by user with SCRIPT KILL... script: 694a5fe1ddb97a4c6a1bf299d9537c7d3d0f84e7, on @user_script:1."
+	)
+	overEachNetwork(t, func(t *testing.T, connect func() *wire) {
+		w, other := connect(), connect()
+		other.do("-NOTBUSY No scripts in execution right now.", "SCRIPT", "KILL")
+		other.do("+OK", "CONFIG", "SET", "busy-reply-threshold", "2")
+		w.send("*3\r\n$4\r\nEVAL\r\n$17\r\nwhile true do end\r\n$1\r\n0\r\n")
+		waitForBusy(other)
+		other.do(busy, "GET", "a")
+		other.do("+OK", "MULTI")
+		other.do(busy, "GET", "a")
+		other.do("-EXECABORT Transaction discarded because of: "+busy[1:], "EXEC")
+		other.do(busy, "FUNCTION", "KILL")
+		other.do("+OK", "SCRIPT", "KILL")
+		w.expect(killed)
+		w.do("+OK", "SET", "a", "1")
+
+		// A caught error does not save it.
+		w.send("EVAL \"while true do pcall(function() while true do end end) end\" 0\r\n")
+		waitForBusy(other)
+		other.do("+OK", "SCRIPT", "KILL")
+		if got := w.reply(); !strings.HasPrefix(got, "-ERR Script killed by user with SCRIPT KILL... script: ") {
+			t.Errorf("reply of a killed script: %q", got)
+		}
+
+		// One that has written runs until it ends.
+		w.send("EVAL \"redis.call('SET', 'a', 2) local i = 0 while i < 5e6 do i = i + 1 end return i\" 0\r\n")
+		waitForBusy(other)
+		other.do(unkillable, "SCRIPT", "KILL")
+		w.expect(":5000000")
+		other.do("2", "GET", "a")
+	})
+}
+
+// waitForBusy asks until a script has run for longer than the threshold.
+func waitForBusy(w *wire) {
+	w.t.Helper()
+	for {
+		w.send("PING\r\n")
+		if strings.HasPrefix(w.reply(), "-BUSY") {
+			return
+		}
+	}
+}
+
+func TestClosingEndsAScript(t *testing.T) {
+	c := emulator.RunT(t, emulator.Standalone())
+	w := dial(t, c, 0)
+	w.send("EVAL \"while true do end\" 0\r\n")
+	for { // until the script runs
+		other := dial(t, c, 0)
+		other.send("CONFIG SET busy-reply-threshold 1\r\nPING\r\n")
+		if strings.HasPrefix(other.reply(), "-BUSY") {
+			break
+		}
+		other.reply()
+		w = dial(t, c, 0)
+		w.send("EVAL \"while true do end\" 0\r\n")
+	}
+	c.Close()
+}
