@@ -142,7 +142,8 @@ func (w *nodeWalker) skip(n int64) {
 
 // group reads a consumer group into s, and reports whether it makes sense.
 func (l loader) group(s *Stream, second, third bool) bool {
-	name, last, read := bytes.Clone(l.String()), l.id(), int64(UnknownEntriesRead)
+	name, last := bytes.Clone(l.String()), l.id()
+	read := s.entriesUpTo(last) // all that can be told of a group before 7.0
 	if second {
 		read = int64(l.Len())
 	}

@@ -192,6 +192,31 @@ func TestGroupClone(t *testing.T) {
 	}
 }
 
+// TestLoadOldStream: what a group had read was not dumped before 7.0.
+func TestLoadOldStream(t *testing.T) {
+	old, limits := DefaultLimits(version.V6_2), DefaultLimits(version.V7_0)
+	s := NewStream(&old)
+	for ms := range uint64(6) {
+		s.Append(StreamID{ms + 1, 0}, [][]byte{[]byte("a"), []byte("1")})
+	}
+	s.Trim(Trim{MaxLen: 2})
+	s.AddGroup([]byte("first"), StreamID{5, 0}, UnknownEntriesRead)
+	s.AddGroup([]byte("none"), StreamID{}, UnknownEntriesRead)
+	v, err := Load(Dump(s, &old), &limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := v.(*Stream)
+	if first := (StreamID{5, 0}); loaded.EntriesAdded != 2 || loaded.FirstID != first {
+		t.Errorf("%d entries were added, the first is %v", loaded.EntriesAdded, loaded.FirstID)
+	}
+	for name, want := range map[string]int64{"first": 1, "none": 0} {
+		if got := loaded.Group([]byte(name)).EntriesRead; got != want {
+			t.Errorf("group %s has read %d entries, want %d", name, got, want)
+		}
+	}
+}
+
 func BenchmarkStreamAppend(b *testing.B) {
 	limits := DefaultLimits(version.V7_2)
 	s := NewStream(&limits)
