@@ -51,6 +51,7 @@ type footprint struct {
 	bytes   int64
 	length  int32 // of the value
 	changes int32 // since
+	table   bool  // the value is a table, which takes several times a listpack's memory
 }
 
 // measure brings a key's share of the memory up to date.
@@ -60,7 +61,8 @@ func (db *DB) measure(k *Key) {
 	}
 	bytes := memoryOf(k)
 	db.used += bytes - k.Value.footprint.bytes
-	k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(k.Value.value))}
+	v := k.Value.value
+	k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(v)), table: isTable(v)}
 }
 
 // remeasure measures a key that has changed, if it has enough.
@@ -69,9 +71,22 @@ func (db *DB) remeasure(k *Key) {
 	f := &k.Value.footprint
 	f.changes++
 	grown := int32(lengthOf(k.Value.value)) - f.length
-	if max(f.changes, grown, -grown)*fraction >= f.length {
+	if max(f.changes, grown, -grown)*fraction >= f.length || f.table != isTable(k.Value.value) {
 		db.measure(k)
 	}
+}
+
+// isTable tells whether a value has outgrown its compact encoding.
+func isTable(v Value) bool {
+	switch v := v.(type) {
+	case *Set:
+		return v.ints == nil && v.pack == nil
+	case *ZSet:
+		return v.pack == nil
+	case *Hash:
+		return v.pack == nil
+	}
+	return false
 }
 
 // lengthOf is the number of elements of a value, 0 for a string.
