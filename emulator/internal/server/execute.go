@@ -24,7 +24,9 @@ func (s *session) execute(args [][]byte) {
 		s.last = c.Spec
 	}
 	n.running = s
+	n.ks.NoTouch = s.noTouch && (c.Spec == nil || c.Spec.Name != "touch")
 	s.decide(c)
+	n.ks.NoTouch = false
 	if len(n.tracking.held) > 0 {
 		n.releaseInvalidations()
 	}
@@ -145,7 +147,7 @@ func (n *Node) verdict(s *session, c *command.Call) topology.Verdict {
 }
 
 func (n *Node) routeTransaction(s *session) topology.Verdict {
-	if !s.tx.open || s.tx.aborted {
+	if !s.tx.open {
 		return topology.Verdict{}
 	}
 	r := &n.route

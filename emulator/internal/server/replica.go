@@ -130,6 +130,9 @@ func (n *Node) synchronize() {
 // lock is held.
 func (n *Node) catchUp() {
 	r := &n.replica
+	// The master says when keys are gone; until then its commands find them.
+	n.ks.IgnoreExpiry = true
+	defer func() { n.ks.IgnoreExpiry = false }()
 	for {
 		block, ok := r.link.Next(n.now.UnixMilli())
 		if !ok {

@@ -83,6 +83,8 @@ func (n *Node) applyConfig() {
 			*p.limit = int(c.Int(p.name))
 		}
 	}
+	l.MaxStringBytes = c.Int("proto-max-bulk-len")
+	l.DumpUncompressed = !c.Bool("rdbcompression")
 	if n.topo != nil {
 		n.topo.Settings = n.topologySettings()
 		n.topo.SettingsChanged(n.now.UnixMilli())
