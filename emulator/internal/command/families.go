@@ -16,9 +16,9 @@ var families = []map[string]Handler{
 	hyperloglogCommands,
 	listCommands,
 	hashCommands,
+	hashExpireCommands,
 	setCommands,
 	streamCommands,
 	zsetCommands,
 	geoCommands,
-	hashExpireCommands,
 }
