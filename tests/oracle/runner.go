@@ -176,7 +176,7 @@ func (x *Runner) command(i int, step Step) (*Difference, error) {
 		}
 	}
 	name := commandName(step.Args)
-	fenced := !p.inMulti && (p.listening || listens[name])
+	fenced := !p.inMulti && name != "MULTI" && (p.listening || listens[name])
 	fenced = fenced || name == "EXEC" && slices.ContainsFunc(p.queued, func(args []string) bool { return listens[commandName(args)] })
 	alone := fenced || !p.inMulti && (mayBlock(step.Args) || ruleFor(name).alone)
 	if alone || len(x.batch) >= x.batchLimit || x.otherOnNode(p) {
@@ -363,6 +363,8 @@ func (x *Runner) follow(e entry, a, b Reply) error {
 		p.queued = append(p.queued, e.args)
 	case name == "EXEC" || name == "DISCARD" || name == "RESET":
 		p.queued = nil
+	case name == "MULTI" && a.isError() && len(p.queued) == 0:
+		p.inMulti = false
 	}
 	if a.Kind == kindClosed {
 		x.drop(p)
