@@ -121,6 +121,7 @@ func configGet(c *command.Call) {
 
 func configSet(c *command.Call) {
 	n := c.Client.(*session).node
+	redactParameters(c)
 	pairs := make([]string, 0, len(c.Args)-2)
 	for _, arg := range c.Args[2:] {
 		pairs = append(pairs, string(arg))
@@ -131,6 +132,16 @@ func configSet(c *command.Call) {
 	}
 	n.applyConfig()
 	c.Reply.Status("OK")
+}
+
+// redactParameters hides the values of parameters that are secrets.
+func redactParameters(c *command.Call) {
+	for i := 2; i+1 < len(c.Args); i += 2 {
+		switch strings.ToLower(string(c.Args[i])) {
+		case "requirepass", "masterauth", "masteruser", "tls-key-file-pass", "tls-client-key-file-pass":
+			c.Redact(i + 1)
+		}
+	}
 }
 
 func configResetStat(c *command.Call) {

@@ -29,7 +29,10 @@ func parseClientType(arg []byte) (string, bool) {
 }
 
 func (s *session) clientType() string {
-	if s.subs.any() {
+	switch {
+	case s.monitor:
+		return typeReplica // so Redis has it
+	case s.subs.any():
 		return typePubSub
 	}
 	return typeNormal
@@ -136,6 +139,7 @@ func (s *session) flags() string {
 		set    bool
 		letter byte
 	}{
+		{s.monitor, 'O'},
 		{s.subs.any(), 'P'},
 		{s.tx.open, 'x'},
 		{s.waiting != nil, 'b'},

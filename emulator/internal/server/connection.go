@@ -207,6 +207,7 @@ func reset(c *command.Call) {
 	s.endTransaction()
 	s.unsubscribeAll()
 	s.stopTracking()
+	s.stopMonitoring()
 	s.asking, s.readOnly, s.noTouch, s.noEvict = false, false, false, false
 	s.replies, s.skipNext = repliesOn, false
 	s.enc.SetProto(2)

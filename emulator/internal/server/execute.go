@@ -241,13 +241,16 @@ func (n *Node) invoke(c *command.Call) {
 	outcome := outcomeOf(c.Reply)
 	failures := outcome.Errors
 	n.invocations++
+	if len(n.monitors) > 0 && runsScript(c.Spec) {
+		n.feedMonitors(c)
+	}
 	c.Spec.Handler(c)
 	n.now = n.clock.Now()
 	failed := outcome.Errors > failures
 	if failed {
 		n.stats.countError(outcome.LastError)
 	}
-	n.stats.executed(c.Spec, n.now.Sub(began), failed)
+	n.observe(c, n.now.Sub(began), failed)
 	if n.tracking.clients > 0 && c.Spec.Has(command.ReadOnly) {
 		n.rememberKeys(c)
 	}

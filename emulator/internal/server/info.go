@@ -98,6 +98,9 @@ func (n *Node) info(wanted func(section string) bool) string {
 		case "Commandstats":
 			n.writeCommandStats(&b)
 			continue
+		case "Latencystats":
+			n.writeLatencyStats(&b)
+			continue
 		case "Errorstats":
 			for _, code := range slices.Sorted(maps.Keys(n.stats.errors)) {
 				fmt.Fprintf(&b, "errorstat_%s:count=%d\r\n", code, n.stats.errors[code])

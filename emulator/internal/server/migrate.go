@@ -48,8 +48,11 @@ options:
 		case is(c.Args[i], "auth") && left >= 1:
 			m.user, m.password = nil, bytes.Clone(c.Args[i+1])
 			i++
+			c.Redact(i)
 		case is(c.Args[i], "auth2") && left >= 2:
 			m.user, m.password = bytes.Clone(c.Args[i+1]), bytes.Clone(c.Args[i+2])
+			c.Redact(i + 1)
+			c.Redact(i + 2)
 			i += 2
 		case is(c.Args[i], "keys"):
 			if len(c.Args[3]) != 0 {

@@ -82,6 +82,9 @@ type Node struct {
 	scripts       scripts
 	effects       effects
 	tracking      tracking
+	slowlog       slowlog
+	latency       latency
+	monitors      []*session
 	invocations   uint64 // commands run, those of scripts and transactions too
 	replog        *replication.Log
 	replica       replicaSide
@@ -157,6 +160,9 @@ var families = []map[string]command.Handler{
 	serverCommands,
 	clusterCommands,
 	trackingCommands,
+	slowlogCommands,
+	latencyCommands,
+	monitorCommands,
 	aclCommands,
 }
 

@@ -57,6 +57,7 @@ type session struct {
 	subs     subscriptions
 	waiting  *waiter
 	tracking clientTracking
+	monitor  bool // said MONITOR
 
 	// closing is set when the connection is to end once what is in out has been
 	// written.
@@ -280,6 +281,7 @@ func (n *Node) dismiss(s *session) {
 	s.unsubscribeAll()
 	s.unwatchAll()
 	s.stopTracking()
+	s.stopMonitoring()
 	if s.waiting != nil {
 		n.endWait(s.waiting)
 	}

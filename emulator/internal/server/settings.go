@@ -17,6 +17,8 @@ type settings struct {
 
 	busyThreshold time.Duration // busy-reply-threshold
 
+	observing observing
+
 	minReplicas       int // min-replicas-to-write
 	minReplicasMaxLag time.Duration
 }
@@ -55,6 +57,7 @@ func (n *Node) applyConfig() {
 		maxMemory: c.Int("maxmemory"),
 		notify:    keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		busyThreshold:     time.Duration(c.Int("lua-time-limit")) * time.Millisecond,
+		observing:         n.observingSettings(),
 		minReplicas:       int(c.Int("min-replicas-to-write")),
 		minReplicasMaxLag: time.Duration(c.Int("min-replicas-max-lag")) * time.Second,
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 )
 
@@ -22,6 +24,7 @@ type stats struct {
 type commandStats struct {
 	calls, rejected, failed int64
 	spent                   time.Duration
+	histogram               *hdrhistogram.Histogram // of spent; nil while empty
 }
 
 func (st *stats) init(t *command.Table) {
@@ -31,15 +34,6 @@ func (st *stats) init(t *command.Table) {
 
 func (st *stats) reset() {
 	*st = stats{perCommand: make([]commandStats, len(st.perCommand)), errors: map[string]int64{}}
-}
-
-func (st *stats) executed(spec *command.Spec, spent time.Duration, failed bool) {
-	cs := &st.perCommand[spec.ID]
-	cs.calls++
-	cs.spent += spent
-	if failed {
-		cs.failed++
-	}
 }
 
 func (st *stats) rejected(spec *command.Spec) { st.perCommand[spec.ID].rejected++ }
