@@ -154,9 +154,20 @@ func baseSetMetatable(t *vm.Thread) int {
 	return 1
 }
 
+// codeFactor is how many bytes compiled code may take for one of its text.
+const codeFactor = 16
+
 // load compiles a chunk and pushes the function, or nil and the message.
 func load(t *vm.Thread, next func() string, name string) int {
-	proto, err := compile.CompilePieces(next, name, t.GoCalls())
+	size, checked := 0, 0
+	proto, err := compile.CompilePieces(func() string {
+		piece := next()
+		if size += len(piece); size > 2*checked {
+			t.Global().CheckStringSize(size * codeFactor)
+			checked = size
+		}
+		return piece
+	}, name, t.GoCalls())
 	if err != nil {
 		t.Push(vm.Value{})
 		t.PushString(err.Error())

@@ -150,10 +150,15 @@ func (m *matcher) single(s, p, ep int) bool {
 // match returns the end of the match of the pattern from p at s, -1 for none.
 func (m *matcher) match(s, p int) int {
 	m.depth++
-	defer func() { m.depth-- }()
 	if m.depth > maxMatchDepth {
 		m.fail("pattern too complex")
 	}
+	end := m.matchHere(s, p)
+	m.depth--
+	return end
+}
+
+func (m *matcher) matchHere(s, p int) int {
 	for {
 		m.step()
 		if p == len(m.pat) {

@@ -214,10 +214,9 @@ reentry:
 			f.pc = pc
 			equal := t.equal(b, c)
 			r = t.window(f.base)
-			if equal == (a != 0) {
-				pc += code[pc].SBx()
+			if equal != (a != 0) {
+				pc++
 			}
-			pc++
 		case compile.OpLt:
 			b, c := rk(r, k, i.B()), rk(r, k, i.C())
 			var less bool
@@ -228,10 +227,9 @@ reentry:
 				less = t.lessThan(*b, *c)
 				r = t.window(f.base)
 			}
-			if less == (a != 0) {
-				pc += code[pc].SBx()
+			if less != (a != 0) {
+				pc++
 			}
-			pc++
 		case compile.OpLe:
 			b, c := rk(r, k, i.B()), rk(r, k, i.C())
 			var less bool
@@ -242,21 +240,19 @@ reentry:
 				less = t.lessEqual(*b, *c)
 				r = t.window(f.base)
 			}
-			if less == (a != 0) {
-				pc += code[pc].SBx()
+			if less != (a != 0) {
+				pc++
 			}
-			pc++
 		case compile.OpTest:
-			if r[a].Truthy() == (i.C() != 0) {
-				pc += code[pc].SBx()
+			if r[a].Truthy() != (i.C() != 0) {
+				pc++
 			}
-			pc++
 		case compile.OpTestSet:
 			if b := r[uint8(i>>23)]; b.Truthy() == (i.C() != 0) {
 				r[a] = b
-				pc += code[pc].SBx()
+			} else {
+				pc++
 			}
-			pc++
 		case compile.OpCall:
 			callee := f.base + int(a)
 			if b := i.B(); b != 0 {

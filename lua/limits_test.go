@@ -1,0 +1,136 @@
+package lua
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBombs runs scripts that would take all memory or stack: each must end in
+// an error, and the runtime must go on working.
+func TestBombs(t *testing.T) {
+	tests := []struct{ name, source, want string }{
+		{"recursion", "local function f() return 1 + f() end return f()", "stack overflow"},
+		{"wide frames", "local function f(...) return 1 + f(1, ...) end return f()", ""},
+		{"doubling", "local s = 'x' while true do s = s .. s end", "not enough memory"},
+		{"doubling by rep", "local s = 'x' while true do s = s:rep(1000) end", "not enough memory"},
+		{"rep", "return #string.rep('x', 2^31 - 1)", "not enough memory"},
+		{"list", "local t = {} while true do t[#t + 1] = 'item' end", "not enough memory"},
+		{"hash", "local t, i = {}, 0 while true do i = i + 1 t['k' .. i] = i end", "not enough memory"},
+		{"tables", "local t = {} while true do t = {t} end", "not enough memory"},
+		{"closures", "local f while true do local g = f f = function() return g end end", "not enough memory"},
+		{"coroutines", "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end", "not enough memory"},
+		{"gsub", "local s = ('x'):rep(1000) while true do s = s:gsub('x', 'yyyyyyyyyy'):gsub('y', 'x') end", "not enough memory"},
+		{"concat", "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(2^20) end return table.concat(t)", "not enough memory"},
+		{"format", "local s = ('x'):rep(2^20) while true do s = string.format('%s%s', s, s) end", "not enough memory"},
+		{"json", "local t = {('x'):rep(2^20)} for i = 1, 20 do t = {t, t} end return cjson.encode(t)", "not enough memory"},
+		{"msgpack", "local t = {('x'):rep(2^20)} for i = 1, 14 do t = {t, t} end return cmsgpack.pack(t)", "not enough memory"},
+		{"unpack", "return unpack({}, 1, 1e8)", "too many results to unpack"},
+		{"resumes", "local function f() return coroutine.wrap(f)() end return f()", "C stack overflow"},
+		{"pcalls", "local function f() return pcall(f) end f() error('end')", "end"},
+		{"constructor", "local t = {} for i = 1, 60 do t = {t, t, t} end return #tostring(t) > 0 and error('built')", "built"},
+		{"sparse", "local t = {} t[50000000] = 1 t[2^40] = 2 return error(#t .. '')", "0"},
+		{"pattern nesting", "return string.find(('a'):rep(300000), ('a?'):rep(300000))", "pattern too complex"},
+		{"metatables", "local t = setmetatable({}, {}) getmetatable(t).__index = function(_, k) return t[k] end return t.x", "C stack overflow"},
+		{"parser", "return loadstring(('('):rep(1e6))() ", ""},
+		{"load", "return load(function() return 'x = x ' end)", "not enough memory"},
+	}
+	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 64 << 20}})
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			began := time.Now()
+			got := evalOurs(r, 2, test.source, nil, nil)
+			if !strings.HasPrefix(got, "-") || !strings.Contains(got, test.want) {
+				t.Errorf("got %.200q, want an error with %q", got, test.want)
+			}
+			if d := time.Since(began); d > 30*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if got := evalOurs(r, 2, "return 'alive'", nil, nil); got != "$5\r\nalive\r\n" {
+				t.Fatalf("afterwards: %q", got)
+			}
+		})
+	}
+}
+
+// TestInterrupt ends scripts that would run for ever from another goroutine.
+func TestInterrupt(t *testing.T) {
+	tests := []struct{ name, source string }{
+		{"while", "while true do end"},
+		{"for", "for i = 1, 1e18 do end"},
+		{"repeat", "repeat until false"},
+		{"iterator", "for _ in function() return 1 end do end"},
+		{"tail calls", "local function f() return f() end f()"},
+		{"pcall", "while true do pcall(function() while true do end end) end"},
+		{"xpcall", "xpcall(function() while true do end end, function() while true do end end)"},
+		{"coroutine", "coroutine.wrap(function() while true do end end)()"},
+		{"pattern", "string.find(('a'):rep(30), ('a?'):rep(30) .. ('a'):rep(30))"},
+		{"long pattern", "string.find(('a'):rep(1e6), '.-.-.-b')"},
+		{"gsub callback", "string.gsub(('a'):rep(10), 'a', function() while true do end end)"},
+		{"sort", "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() while true do end end)"},
+		{"metamethod", "local t = setmetatable({}, {__index = function() while true do end end}) return t.x"},
+		{"calls", "while true do redis.call('ping') end"},
+	}
+	r := New(Options{RedisVersion: "7.0.15"})
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			done := make(chan string)
+			go func() { done <- evalOurs(r, 2, test.source, nil, nil) }()
+			reason := errors.New("ERR ended by the test")
+			for {
+				r.Interrupt(reason)
+				select {
+				case got := <-done:
+					if !strings.HasPrefix(got, "-ERR ended by the test") {
+						t.Errorf("got %q", got)
+					}
+					if got := evalOurs(r, 2, "return 'alive'", nil, nil); got != "$5\r\nalive\r\n" {
+						t.Errorf("afterwards: %q", got)
+					}
+					return
+				case <-time.After(time.Millisecond):
+				}
+			}
+		})
+	}
+}
+
+// TestRuntimesShareScripts runs one script on many runtimes at once.
+func TestRuntimesShareScripts(t *testing.T) {
+	source := []byte("local t = {} for i = 1, 100 do t['k' .. i] = i end local n = 0 for _, v in pairs(t) do n = n + v end return n")
+	done := make(chan string)
+	const runtimes = 8
+	for range runtimes {
+		go func() {
+			r := New(Options{})
+			got := ""
+			for range 20 {
+				got = evalOurs(r, 2, string(source), nil, nil)
+			}
+			done <- got
+		}()
+	}
+	for range runtimes {
+		if got := <-done; got != ":5050\r\n" {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
+// TestStateIsKept checks what one script may leave to the next, and what not.
+func TestStateIsKept(t *testing.T) {
+	r := New(Options{RedisVersion: "7.0.15"})
+	evalOurs(r, 2, "redis.setresp(3) return 1", nil, nil)
+	if got := evalOurs(r, 2, "return true", nil, nil); got != ":1\r\n" {
+		t.Errorf("redis.setresp outlives its script: %q", got)
+	}
+	first := evalOurs(r, 2, "return math.random(1e9)", nil, nil)
+	if second := evalOurs(r, 2, "return math.random(1e9)", nil, nil); first == second {
+		t.Errorf("math.random starts again with each script: %q", first)
+	}
+	r.FlushScripts()
+	if again := evalOurs(r, 2, "return math.random(1e9)", nil, nil); first != again {
+		t.Errorf("a new state does not start the generator again: %q, then %q", first, again)
+	}
+}
