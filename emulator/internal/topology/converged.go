@@ -62,6 +62,7 @@ func (w *Network) calm(m *member) bool {
 type notes struct {
 	epoch   uint64
 	beliefs []belief
+	byID    map[string]*belief
 }
 
 // belief is what a node believes of one node.
@@ -83,6 +84,10 @@ func (m *member) note() notes {
 	for p := range n.others {
 		v.beliefs = append(v.beliefs, believe(p))
 	}
+	v.byID = make(map[string]*belief, len(v.beliefs))
+	for i := range v.beliefs {
+		v.byID[v.beliefs[i].id] = &v.beliefs[i]
+	}
 	return v
 }
 
@@ -101,9 +106,9 @@ func believe(p *peer) belief {
 // it, is what that believes of itself, and both believe the same of slots.
 func (v *notes) agree(other *notes) bool {
 	self := &other.beliefs[0]
-	known := v.about(self.id)
+	known := v.byID[self.id]
 	if known == nil {
-		return other.about(v.beliefs[0].id) == nil // strangers
+		return other.byID[v.beliefs[0].id] == nil // strangers
 	}
 	me := &v.beliefs[0]
 	if known.isMaster != self.isMaster || known.master != self.master || known.epoch != self.epoch || known.addr != self.addr ||
@@ -115,21 +120,12 @@ func (v *notes) agree(other *notes) bool {
 		if b.numSlots == 0 {
 			continue
 		}
-		o := other.about(b.id)
+		o := other.byID[b.id]
 		if o == nil || o.numSlots != b.numSlots || o.slots != b.slots && *o.slots != *b.slots {
 			return false
 		}
 	}
 	return true
-}
-
-func (v *notes) about(id string) *belief {
-	for i := range v.beliefs {
-		if v.beliefs[i].id == id {
-			return &v.beliefs[i]
-		}
-	}
-	return nil
 }
 
 // busy reports whether the node waits for something that time will bring.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -188,6 +189,7 @@ func (s *sim) command(node int, words ...string) error {
 }
 
 func TestAgreesWithRedis(t *testing.T) {
+	t.Parallel()
 	w := newTwin(t)
 	t.Run("errors", w.testErrors)
 	t.Run("descriptions", w.testDescriptions)
@@ -247,9 +249,15 @@ func (w *twin) testChanges(t *testing.T) {
 	w.agree(t, "manual failover")
 	w.cluster(t, 0, "FAILOVER", "TAKEOVER")
 	w.agree(t, "takeover")
+	w.signal(t, 0, syscall.SIGSTOP)
+	w.Pause(id[0])
+	w.agree(t, "a frozen master is replaced")
+	w.signal(t, 0, syscall.SIGCONT)
+	w.Resume(id[0])
+	w.agree(t, "a thawed master follows")
 	w.cluster(t, 4, "FAILOVER", "FORCE")
 	w.agree(t, "forced failover")
-	w.cluster(t, 1, "REPLICATE", id[0])
+	w.cluster(t, 1, "REPLICATE", id[3])
 	w.agree(t, "another master")
 
 	w.kill(5)
@@ -258,6 +266,13 @@ func (w *twin) testChanges(t *testing.T) {
 	w.agree(t, "a master dies")
 	w.kill(4)
 	w.agree(t, "a master without replicas dies")
+}
+
+func (w *twin) signal(t *testing.T, node int, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(w.real.Nodes[node].Pid(), s); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (w *twin) kill(node int) {
@@ -277,7 +292,7 @@ func (w *twin) agree(t *testing.T, state string) {
 	var diff string
 	same := func() bool {
 		for i, n := range w.nodes {
-			if w.sim.member(n.ID()).dead {
+			if !w.sim.member(n.ID()).running() {
 				continue
 			}
 			reply, _ := w.ask(i, "CLUSTER", "NODES")

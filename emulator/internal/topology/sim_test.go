@@ -79,7 +79,10 @@ func prepareSim(members []Member, v version.Version, seed uint64) *sim {
 	s := &sim{now: simStart, Network: NewNetwork(random(-1), simStart), names: map[string]string{}, members: members}
 	for i := range members {
 		s.servers = append(s.servers, newServer())
-		id := strings.Repeat(strconv.FormatInt(int64(i+1), 16), 40)[:40]
+		id := fmt.Sprintf("%040x", i+1)
+		if i < 15 {
+			id = strings.Repeat(strconv.FormatInt(int64(i+1), 16), 40)
+		}
 		members[i].Config = Config{
 			ID: id, Addr: Addr{Host: "127.0.0.1", Port: 7001 + i, BusPort: 17001 + i},
 			Version: v, Settings: DefaultSettings(), Rand: random(i), Host: s.servers[i],

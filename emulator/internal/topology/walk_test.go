@@ -25,6 +25,7 @@ type walk struct {
 }
 
 func TestRandomWalks(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SampledFrom([][2]int{{3, 1}, {3, 2}, {5, 1}, {1, 1}, {2, 1}}).Draw(t, "shape")
 		w := &walk{
