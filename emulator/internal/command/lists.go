@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
@@ -142,12 +143,25 @@ func (c *Call) failRange(low, high int64) bool {
 // returns how many there were.
 func popCount(c *Call, key []byte, list *keyspace.List, end keyspace.ListEnd, count int64) int64 {
 	n := int(min(count, int64(list.Len())))
-	c.Reply.Array(n)
-	for range n {
-		c.Reply.Bulk(list.Pop(end))
+	first, elements := 0, list.From(0)
+	if end == keyspace.Tail {
+		first, elements = list.Len()-n, list.BackFrom(list.Len()-1)
 	}
+	c.replyElements(elements, n)
+	list.DeleteRange(first, n)
 	popped(c, key, list, end, int64(n))
 	return int64(n)
+}
+
+// replyElements replies with an array of the first n elements.
+func (c *Call) replyElements(elements iter.Seq2[int, listpack.Entry], n int) {
+	c.Reply.Array(n)
+	for _, e := range elements {
+		if n--; n < 0 {
+			break
+		}
+		c.bulkEntry(e)
+	}
 }
 
 // popped tells the world that n elements were taken from one end of list.
@@ -282,16 +296,7 @@ func lrange(c *Call) {
 		return
 	}
 	first, n := clamp(start, stop, list.Len())
-	c.Reply.Array(n)
-	if n == 0 {
-		return
-	}
-	for i, e := range list.From(first) {
-		c.bulkEntry(e)
-		if i == first+n-1 {
-			break
-		}
-	}
+	c.replyElements(list.From(first), n)
 }
 
 func ltrim(c *Call) {

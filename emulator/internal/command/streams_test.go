@@ -586,7 +586,7 @@ func TestStreamsAtRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	lines := []string{"CONFIG SET stream-node-max-entries 4", "XGROUP CREATE s g0 0 MKSTREAM"}
 	last := 0
-	for range 600 {
+	for range 300 {
 		group := fmt.Sprintf("g%d", rng.IntN(3))
 		some := func() int { return 1 + rng.IntN(last+2) }
 		switch rng.IntN(12) {
