@@ -9,10 +9,11 @@ import (
 // Builder is the Sink that turns a reply into Lua values. A new reply is made
 // for every call of a command.
 type Builder struct {
-	g     *vm.Global
-	proto int
-	open  []aggregate
-	value vm.Value
+	g      *vm.Global
+	proto  int
+	append func(dst []byte, f float64) []byte
+	open   []aggregate
+	value  vm.Value
 	// isError tells whether the whole reply is an error.
 	isError bool
 }
@@ -29,7 +30,7 @@ type aggregate struct {
 }
 
 func (b *Builder) reset(g *vm.Global, proto int) {
-	*b = Builder{g: g, proto: proto, open: b.open[:0]}
+	*b = Builder{g: g, proto: proto, append: b.append, open: b.open[:0]}
 }
 
 // Proto is the protocol version the script chose with redis.setresp.
@@ -165,7 +166,7 @@ func (b *Builder) Double(f float64) {
 	if b.proto == 3 {
 		b.put(vm.TableValue(b.field("double", vm.Num(f))))
 	} else {
-		b.BulkString(vm.FormatG(f, 17))
+		b.Bulk(b.append(nil, f))
 	}
 }
 
@@ -212,10 +213,10 @@ func (b *Builder) Verbatim(format, text string) {
 	b.put(vm.TableValue(b.field("verbatim_string", vm.TableValue(t))))
 }
 
-// formatArgument is how a number becomes a command's argument: "%.17g".
-func formatArgument(f float64) []byte {
+// appendDouble17 appends "%.17g".
+func appendDouble17(dst []byte, f float64) []byte {
 	if n := int64(f); float64(n) == f && n > -1e15 && n < 1e15 && n != 0 {
-		return strconv.AppendInt(nil, n, 10)
+		return strconv.AppendInt(dst, n, 10)
 	}
-	return []byte(vm.FormatG(f, 17))
+	return append(dst, vm.FormatG(f, 17)...)
 }

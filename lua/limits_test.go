@@ -36,7 +36,7 @@ func TestBombs(t *testing.T) {
 		{"parser", "return loadstring(('('):rep(1e6))() ", ""},
 		{"load", "return load(function() return 'x = x ' end)", "not enough memory"},
 	}
-	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 64 << 20}})
+	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 16 << 20}})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			began := time.Now()

@@ -86,7 +86,7 @@ func (s *state) addEvalOnly(lib *vm.Table) {
 }
 
 // arguments reads the running function's arguments as a command.
-func arguments(t *vm.Thread) (args [][]byte, problem string) {
+func (s *state) arguments(t *vm.Thread) (args [][]byte, problem string) {
 	n := t.NArgs()
 	if n == 0 {
 		return nil, "Please specify at least one argument for this redis lib call"
@@ -95,7 +95,7 @@ func arguments(t *vm.Thread) (args [][]byte, problem string) {
 	for i := range n {
 		switch v := t.Arg(i + 1); v.Kind() {
 		case vm.Number:
-			args[i] = formatArgument(v.Float())
+			args[i] = s.append(nil, v.Float())
 		case vm.StringKind:
 			args[i] = []byte(v.Str())
 		default:
@@ -109,7 +109,7 @@ func (s *state) call(t *vm.Thread, raiseErrors bool) int {
 	if s.server == nil {
 		return raise(t, "redis.call/pcall can only be called inside a script invocation")
 	}
-	args, problem := arguments(t)
+	args, problem := s.arguments(t)
 	if problem != "" {
 		e := vm.TableValue(errorTable(s.g, problem))
 		if raiseErrors {
@@ -237,7 +237,7 @@ func (s *state) setRepl(t *vm.Thread) int {
 }
 
 func (s *state) aclCheck(t *vm.Thread) int {
-	args, problem := arguments(t)
+	args, problem := s.arguments(t)
 	if problem != "" {
 		return raise(t, problem)
 	}

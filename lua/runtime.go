@@ -22,6 +22,9 @@ type Options struct {
 	// RedisVersion decides what the libraries have: "7.0.15", "7.2.6", "7.4.1".
 	RedisVersion string
 	Limits       Limits
+	// AppendDouble appends a number as the server prints doubles: as an argument
+	// of a command and in replies. Nil stands for "%.17g", as before Redis 7.2.
+	AppendDouble func(dst []byte, f float64) []byte
 }
 
 // Runtime runs the scripts and functions of one node. Interrupt aside, it is
@@ -43,6 +46,9 @@ type RunOptions struct{}
 func New(options Options) *Runtime {
 	if options.RedisVersion == "" {
 		options.RedisVersion = "7.2.6"
+	}
+	if options.AppendDouble == nil {
+		options.AppendDouble = appendDouble17
 	}
 	return &Runtime{options: options}
 }
@@ -105,6 +111,7 @@ func (r *Runtime) FlushFunctions() { r.functions = nil }
 type state struct {
 	g       *vm.Global
 	version version
+	append  func(dst []byte, f float64) []byte
 	server  Server
 	resp    int
 	builder Builder
@@ -123,8 +130,10 @@ func (r *Runtime) newState() *state {
 	s := &state{
 		g:       vm.NewGlobal(vm.Limits{Memory: l.Memory, StringSize: l.StringSize}),
 		version: version{r.options.RedisVersion},
+		append:  r.options.AppendDouble,
 		resp:    2,
 	}
+	s.builder.append = s.append
 	lib.OpenBase(s.g)
 	lib.OpenTable(s.g)
 	lib.OpenString(s.g)

@@ -522,17 +522,18 @@ func (m *matcher) write(out *strings.Builder, s string) {
 
 // expand writes a replacement string, its %n replaced by captures.
 func (m *matcher) expand(out *strings.Builder, text string, s, e int) {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c != '%' {
-			out.WriteByte(c)
-			continue
+	for {
+		plain := strings.IndexByte(text, '%')
+		if plain < 0 {
+			m.write(out, text)
+			return
 		}
-		i++
-		c = 0
-		if i < len(text) {
-			c = text[i]
+		m.write(out, text[:plain])
+		c := byte(0)
+		if plain+1 < len(text) {
+			c = text[plain+1]
 		}
+		text = text[min(plain+2, len(text)):]
 		switch {
 		case c == '0':
 			m.write(out, m.src[s:e])
