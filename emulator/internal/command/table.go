@@ -26,6 +26,7 @@ type Table struct {
 
 	commands map[string]*Spec
 	rows     []*Spec // every row, subcommands behind their container; index is Spec.ID
+	hidden   map[string]*Spec
 }
 
 // NewTable builds the table of a version. Rows get their handlers from this
@@ -53,18 +54,18 @@ func NewTable(v version.Version, more ...map[string]Handler) *Table {
 	return t
 }
 
-// With returns a copy of the table with further commands, such as a real server
-// gets from a module. Their ID is set.
-func (t *Table) With(specs ...*Spec) *Table {
-	more := &Table{Version: t.Version, commands: make(map[string]*Spec, len(t.commands)+len(specs))}
-	for name, s := range t.commands {
-		more.commands[name] = s
-	}
-	more.rows = append(more.rows, t.rows...)
+// WithHidden returns a copy of the table with further commands that clients can
+// call but no list shows. Their IDs follow those of the rows.
+func (t *Table) WithHidden(specs ...*Spec) *Table {
+	more := *t
+	more.hidden = make(map[string]*Spec, len(specs))
 	for _, s := range specs {
-		more.add(s, func(name string) Handler { return nil })
+		row := *s
+		row.ID = len(more.rows) + len(more.hidden)
+		row.prepare()
+		more.hidden[row.Name] = &row
 	}
-	return more
+	return &more
 }
 
 // add puts a copy of s and its subcommands into the table.
@@ -93,8 +94,8 @@ func (t *Table) clone(s *Spec, handler func(name string) Handler) *Spec {
 	return &row
 }
 
-// Len is the number of rows, subcommands included.
-func (t *Table) Len() int { return len(t.rows) }
+// Len is the number of rows, subcommands and hidden commands included.
+func (t *Table) Len() int { return len(t.rows) + len(t.hidden) }
 
 // Rows returns every row in the order of their IDs: sorted by name, subcommands
 // behind their container. It must not be changed.
@@ -104,7 +105,10 @@ func (t *Table) Rows() []*Spec { return t.rows }
 // container that the second word names. It returns nil if there is none.
 func (t *Table) Lookup(args [][]byte) *Spec {
 	s := find(t.commands, args[0])
-	if s == nil || s.Subcommands == nil || len(args) == 1 {
+	if s == nil {
+		return find(t.hidden, args[0])
+	}
+	if s.Subcommands == nil || len(args) == 1 {
 		return s
 	}
 	return find(s.Subcommands, args[1])

@@ -100,10 +100,20 @@ func TestHandlersAndExtraCommands(t *testing.T) {
 	if called != "list" {
 		t.Errorf("CLIENT LIST is executed by %q", called)
 	}
-	more := table.With(&Spec{Name: "fakecluster", Arity: -2, Handler: handler("module")})
-	more.Lookup(words("FakeCluster x")).Handler(nil)
-	if called != "module" || table.LookupName("fakecluster") != nil || more.Len() != table.Len()+1 {
-		t.Errorf("With: called %q, original has it: %v", called, table.LookupName("fakecluster") != nil)
+}
+
+func TestHiddenCommandsCanOnlyBeCalled(t *testing.T) {
+	table := NewTable(version.V7_2)
+	more := table.WithHidden(&Spec{Name: "steer", Arity: -2})
+	spec := more.Lookup(words("STEER x"))
+	if spec == nil || spec.ID != table.Len() || more.Len() != table.Len()+1 {
+		t.Fatalf("the hidden command is %+v in a table of %d rows, %d before", spec, more.Len(), table.Len())
+	}
+	if table.Lookup(words("steer x")) != nil {
+		t.Error("the table it was added to a copy of has it, too")
+	}
+	if more.LookupName("steer") != nil || len(more.Rows()) != len(table.Rows()) {
+		t.Error("it is listed")
 	}
 }
 
