@@ -142,6 +142,9 @@ func newLocal(proto int) *local {
 
 // The methods below are keyspace.Hooks.
 
+func (l *local) WantsModified() bool              { return true }
+func (l *local) WantsEvent(_ keyspace.Class) bool { return true }
+
 func (l *local) Modified(*keyspace.DB, string) {}
 func (l *local) Ready(*keyspace.DB, string)    {}
 func (l *local) Flushed(*keyspace.DB)          {}

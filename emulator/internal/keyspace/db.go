@@ -217,7 +217,7 @@ func (db *DB) Modified(key []byte) {
 			db.remeasure(k)
 		}
 	}
-	if h := db.keyspace.hooks; h != nil {
+	if h := db.keyspace.hooks; h != nil && h.WantsModified() {
 		h.Modified(db, string(key))
 	}
 }
@@ -254,7 +254,7 @@ func (db *DB) ready(k *Key) {
 }
 
 func (ks *Keyspace) event(db *DB, class Class, event string, key []byte) {
-	if ks.hooks != nil {
+	if ks.hooks != nil && ks.hooks.WantsEvent(class) {
 		ks.hooks.Event(db, class, event, string(key))
 	}
 }

@@ -17,6 +17,9 @@ import (
 // recorder is Hooks that remembers what it is told.
 type recorder struct{ told []string }
 
+func (r *recorder) WantsModified() bool     { return true }
+func (r *recorder) WantsEvent(_ Class) bool { return true }
+
 func (r *recorder) tell(format string, args ...any) {
 	r.told = append(r.told, fmt.Sprintf(format, args...))
 }

@@ -43,6 +43,10 @@ func ParseClasses(letters string) Class {
 // Hooks are told what happens to keys while a command runs under the node's
 // lock. They must not change the keyspace.
 type Hooks interface {
+	// WantsModified and WantsEvent say whether Modified, and Event for a class,
+	// need to be called at all: most of the time nobody listens.
+	WantsModified() bool
+	WantsEvent(class Class) bool
 	// Modified says that key was created, changed or removed: WATCH and
 	// client-side caches depend on it.
 	Modified(db *DB, key string)

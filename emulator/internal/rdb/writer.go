@@ -27,10 +27,10 @@ func (w *Writer) Raw(b []byte) { w.buf = append(w.buf, b...) }
 
 // The first two bits of a length, and the whole first byte of long ones.
 const (
-	length6   = 0 << 6
-	length14  = 1 << 6
-	length32  = 0x80
-	length64  = 0x81
+	length6  = 0 << 6
+	length14 = 1 << 6
+	length32 = 0x80
+	length64 = 0x81
 )
 
 // Len writes a length, or any other unsigned number.

@@ -82,6 +82,7 @@ type Node struct {
 	scripts       scripts
 	effects       effects
 	tracking      tracking
+	isFull        bool // makeRoom could not
 	slowlog       slowlog
 	latency       latency
 	monitors      []*session
@@ -231,6 +232,13 @@ func (n *Node) Update(do func(*keyspace.Keyspace)) {
 
 // hooks is what the keyspace tells a node.
 type hooks Node
+
+func (h *hooks) WantsModified() bool {
+	n := (*Node)(h)
+	return len(n.watched) > 0 || len(n.blocked.queues) > 0 || n.tracking.active()
+}
+
+func (h *hooks) WantsEvent(class keyspace.Class) bool { return (*Node)(h).set.notify&class != 0 }
 
 func (h *hooks) Modified(db *keyspace.DB, key string) {
 	n := (*Node)(h)
