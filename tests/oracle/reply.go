@@ -107,6 +107,15 @@ func (r Reply) render(b *strings.Builder, indent string) {
 		b.WriteString("(no reply)\n")
 	case r.Null:
 		fmt.Fprintf(b, "%c-1\n", r.Kind)
+	case r.isAggregate() && r.isShort():
+		fmt.Fprintf(b, "%c%d", r.Kind, r.size())
+		for _, item := range r.Items {
+			b.WriteString("  ")
+			var one strings.Builder
+			item.render(&one, "")
+			b.WriteString(strings.TrimSuffix(one.String(), "\n"))
+		}
+		b.WriteByte('\n')
 	case r.isAggregate():
 		fmt.Fprintf(b, "%c%d\n", r.Kind, r.size())
 		for _, item := range r.Items {
@@ -118,6 +127,18 @@ func (r Reply) render(b *strings.Builder, indent string) {
 	default:
 		fmt.Fprintf(b, "%c%s\n", r.Kind, r.Text)
 	}
+}
+
+// isShort reports whether an aggregate of scalars fits on a line.
+func (r Reply) isShort() bool {
+	width := 0
+	for _, item := range r.Items {
+		if item.isAggregate() {
+			return false
+		}
+		width += len(item.Text) + 6
+	}
+	return width < 120
 }
 
 // size is the length an aggregate's header states.
