@@ -218,7 +218,7 @@ func xautoclaim(c *Call) {
 	var gone []keyspace.StreamID
 	p := firstPending(cl.group, start)
 	for attempts := count * claimAttempts; p != nil && count > 0 && attempts > 0; attempts-- {
-		next, _ := p.ID.Next()
+		next, hasNext := p.ID.Next()
 		if item, drops := cl.find(c, p.ID); drops {
 			cl.drop(c, p, p.ID.Append(nil))
 			gone = append(gone, p.ID)
@@ -227,7 +227,9 @@ func xautoclaim(c *Call) {
 			claimed = append(claimed, item)
 			count--
 		}
-		p = firstPending(cl.group, next)
+		if p = nil; hasNext {
+			p = firstPending(cl.group, next)
+		}
 	}
 	var cursor keyspace.StreamID
 	if p != nil {

@@ -235,6 +235,7 @@ func (r *streamRead) parseFrom(c *Call, i int, stream *keyspace.Stream) (from re
 		return readFrom{isNew: true}, true
 	}
 	from.after, ok = c.streamIDArg(i)
+	from.isNew = r.group != nil && from.after == keyspace.MaxStreamID // how Redis spells ">" to itself
 	return from, ok
 }
 
