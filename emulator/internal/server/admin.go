@@ -180,39 +180,7 @@ func memoryUsage(c *command.Call) {
 		c.Reply.Null()
 		return
 	}
-	c.Reply.Int(entryOverhead + int64(len(c.Args[2])) + value.Memory())
-}
-
-// entryOverhead is what a key takes beside its name and value, in bytes: about
-// what a dictEntry and a robj take in Redis.
-const entryOverhead = 56
-
-// usedMemory is the approximate size of the data in bytes.
-func (n *Node) usedMemory() int64 {
-	var bytes int64
-	for i := range n.ks.Databases() {
-		for key, value := range n.ks.DB(i).Keys() {
-			bytes += entryOverhead + int64(len(key)) + value.Memory()
-		}
-	}
-	return bytes
-}
-
-// outOfMemory refuses commands that may grow the data beyond maxmemory.
-func (n *Node) outOfMemory(s *session, c *command.Call) string {
-	if n.set.maxMemory == 0 || !c.Spec.Has(command.DenyOOM) && !(c.Spec.Name == "exec" && s.tx.deniedWhenFull()) || !n.full() {
-		return ""
-	}
-	return "OOM command not allowed when used memory > 'maxmemory'."
-}
-
-func (t *transaction) deniedWhenFull() bool {
-	for _, q := range t.queued {
-		if q.spec.Has(command.DenyOOM) {
-			return true
-		}
-	}
-	return false
+	c.Reply.Int(keyspace.EntryOverhead + int64(len(c.Args[2])) + value.Memory())
 }
 
 // parseWait reads the arguments of WAIT.

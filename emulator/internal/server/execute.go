@@ -205,8 +205,10 @@ func (s *session) redirect(c *command.Call, v topology.Verdict) {
 func (n *Node) unavailable(s *session, c *command.Call) string {
 	spec := c.Spec
 	writes := spec.Has(command.Write) || spec.Name == "exec" && s.tx.writes()
-	if msg := n.outOfMemory(s, c); msg != "" {
-		return msg
+	if n.set.maxMemory != 0 {
+		if msg := n.outOfMemory(s, c); msg != "" {
+			return msg
+		}
 	}
 	if writes && n.isReplica() && n.set.readOnly {
 		return "READONLY You can't write against a read only replica."

@@ -142,7 +142,7 @@ func (n *Node) infoValues() map[string]any {
 		"blocked_clients": n.blockedClients(), "total_blocking_keys": len(n.blocked.queues),
 		"pubsub_clients": n.pubsubClients(), "watching_clients": n.watchingClients(), "total_watched_keys": len(n.watched),
 
-		"used_memory": memory, "used_memory_human": human(memory), "used_memory_dataset": memory,
+		"used_memory": memory, "used_memory_human": human(memory), "used_memory_dataset": n.ks.UsedMemory(),
 		"used_memory_rss": memory, "used_memory_rss_human": human(memory),
 		"used_memory_peak": st.peakMemory, "used_memory_peak_human": human(st.peakMemory),
 		"total_system_memory_human": "0B", "maxmemory": maxMemory, "maxmemory_human": human(maxMemory),
@@ -152,7 +152,7 @@ func (n *Node) infoValues() map[string]any {
 		"rdb_changes_since_last_save": n.ks.Dirty, "rdb_last_save_time": n.started.Unix(),
 
 		"total_connections_received": st.connections, "total_commands_processed": st.commands,
-		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "expired_subkeys": n.ks.Stats.ExpiredFields,
+		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "evicted_keys": st.evicted, "expired_subkeys": n.ks.Stats.ExpiredFields,
 		"keyspace_hits": n.ks.Stats.Hits, "keyspace_misses": n.ks.Stats.Misses,
 		"pubsub_channels": len(n.pubsub.channels), "pubsub_patterns": len(n.pubsub.patterns),
 		"pubsubshard_channels": len(n.pubsub.shards), "total_error_replies": st.errorReplies,

@@ -250,7 +250,7 @@ func (r *scriptRun) misplaced(c *command.Call) string {
 	case topology.Serve:
 	case topology.DownReadOnly:
 		return "ERR Script attempted to execute a write command while the cluster is down and readonly"
-	case topology.DownState, topology.DownUnbound:
+	case topology.DownState:
 		return "ERR Script attempted to execute a command while the cluster is down"
 	default:
 		return "ERR Script attempted to access a non local key in a cluster node"
@@ -326,9 +326,4 @@ func scriptDebug(c *command.Call) {
 	default:
 		c.Reply.Status("OK")
 	}
-}
-
-// full reports whether the data is beyond maxmemory.
-func (n *Node) full() bool {
-	return n.set.maxMemory != 0 && n.usedMemory() > n.set.maxMemory
 }

@@ -11,9 +11,12 @@ import (
 // settings are parameters that are looked at with every command, or that have
 // another form than their text.
 type settings struct {
-	maxMemory int64
-	notify    keyspace.Class
-	readOnly  bool // replica-read-only
+	maxMemory       int64
+	eviction        keyspace.Policy
+	evictionSamples int
+
+	notify   keyspace.Class
+	readOnly bool // replica-read-only
 
 	busyThreshold time.Duration // busy-reply-threshold
 
@@ -64,6 +67,7 @@ func (n *Node) applyConfig() {
 	if n.ks == nil {
 		return
 	}
+	n.memorySettings()
 	l := &n.ks.Limits
 	for _, p := range []struct {
 		name  string

@@ -14,7 +14,7 @@ import (
 type stats struct {
 	connections, refused int64
 	commands             int64
-	expired              int64
+	expired, evicted     int64
 	peakMemory           int64
 	perCommand           []commandStats // by Spec.ID
 	errors               map[string]int64
