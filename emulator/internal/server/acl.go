@@ -173,7 +173,9 @@ func aclMisuse(c *command.Call) {
 
 func aclDelUser(c *command.Call) {
 	n := c.Client.(*session).node
-	c.RedactFrom(2)
+	if c.Version().AtLeast(7, 2) {
+		c.RedactFrom(2)
+	}
 	deleted := 0
 	for _, name := range c.Args[2:] {
 		if string(name) == "default" {

@@ -63,7 +63,7 @@ func drawColumns(b *strings.Builder, samples []latencySample, labels []string, l
 		for row := range graphRows {
 			drawRow(b, samples[:width], row, low, high)
 		}
-		b.WriteString("\n")
+		b.WriteString(strings.Repeat(" ", width) + "\n")
 		for i := range longest {
 			for _, label := range labels[:width] {
 				if i < len(label) {

@@ -68,6 +68,7 @@ func (n *Node) applyConfig() {
 		return
 	}
 	n.memorySettings()
+	n.trackingSettings()
 	l := &n.ks.Limits
 	for _, p := range []struct {
 		name  string

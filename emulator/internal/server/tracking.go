@@ -243,6 +243,19 @@ func (n *Node) limitTracking() {
 	}
 }
 
+// trackingSettings puts tracking-table-max-keys into effect when the command
+// that changed it has been answered.
+func (n *Node) trackingSettings() {
+	if n.tracking.clients == 0 {
+		return
+	}
+	n.later(func() {
+		n.lock()
+		n.limitTracking()
+		n.unlock()
+	})
+}
+
 // startTracking turns tracking on, or changes how.
 func (s *session) startTracking(t clientTracking) {
 	n := s.node
