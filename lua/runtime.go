@@ -247,6 +247,7 @@ func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Si
 	defer func() {
 		r.stop()
 		st.server = nil
+		st.g.Trim()
 		if p := recover(); p != nil {
 			i, ok := p.(*vm.Interruption)
 			if !ok {

@@ -377,6 +377,17 @@ func (t *Thread) Yield() int {
 	return Yielded
 }
 
+// idleStack is the size of a stack that a runtime at rest may keep, in values.
+const idleStack = 1 << 14
+
+// Trim gives back what a deep recursion took, once nothing runs.
+func (g *Global) Trim() {
+	if t := g.Main; t.depth == 0 && len(t.stack) > idleStack {
+		t.stack = make([]Value, 64+slack)
+		t.frames = t.frames[:1:1]
+	}
+}
+
 // Reset brings the runtime back to rest after a panic unwound it.
 func (g *Global) Reset() {
 	t := g.Main
