@@ -79,7 +79,7 @@ func checkOption(t *vm.Thread, n int, def string, options []string) int {
 			return i
 		}
 	}
-	t.ArgError(n, "invalid option '"+name+"'")
+	t.ArgError(n, "invalid option '"+cString(name)+"'")
 	return 0
 }
 

@@ -35,7 +35,12 @@ func (m *matcher) step() {
 	}
 }
 
-func isSpecial(pattern string) bool { return strings.ContainsAny(pattern, "^$*+?.([%-") }
+// newMatcher makes a matcher. Patterns end at a zero byte.
+func newMatcher(t *vm.Thread, src, pat string) *matcher {
+	return &matcher{t: t, src: src, pat: cString(pat)}
+}
+
+func isSpecial(pattern string) bool { return strings.ContainsAny(cString(pattern), "^$*+?.([%-") }
 
 // classEnd returns the index after the single-character class at p.
 func (m *matcher) classEnd(p int) int {
@@ -398,7 +403,7 @@ func findOrMatch(t *vm.Thread, find bool) int {
 		t.Push(vm.Value{})
 		return 1
 	}
-	m := matcher{t: t, src: src, pat: pat}
+	m := newMatcher(t, src, pat)
 	p := 0
 	if strings.HasPrefix(pat, "^") {
 		p = 1
@@ -425,7 +430,7 @@ func strGMatch(t *vm.Thread) int {
 	src, pat := t.CheckString(1), t.CheckString(2)
 	pos := 0
 	t.Push(t.Global().NewFunction(func(t *vm.Thread) int {
-		m := matcher{t: t, src: src, pat: pat}
+		m := newMatcher(t, src, pat)
 		for s := pos; s <= len(src); s++ {
 			m.level = 0
 			if e := m.match(s, 0); e >= 0 {
@@ -459,7 +464,7 @@ func strGSub(t *vm.Thread) int {
 	if strings.HasPrefix(pat, "^") {
 		p = 1
 	}
-	m := matcher{t: t, src: src, pat: pat}
+	m := newMatcher(t, src, pat)
 	var out strings.Builder
 	s, n := 0, 0
 	for n < maxN {

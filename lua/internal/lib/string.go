@@ -242,7 +242,7 @@ func formatOne(t *vm.Thread, spec formatSpec, arg int) string {
 		}
 		return spec.pad(s)
 	}
-	t.Fail("invalid option '%", string([]byte{spec.verb}), "' to 'format'")
+	t.Fail("invalid option '%", cString(string([]byte{spec.verb})), "' to 'format'")
 	return ""
 }
 
