@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
@@ -19,48 +20,15 @@ const BusPortOffset = 10000
 // Lock order: the cluster's lock before a node's. Commands run under a node's
 // lock, so what they change is carried to the other nodes after it is released.
 type Cluster struct {
-	clock *Clock
-	nodes []*Node // never changes
+	clock  *Clock
+	origin origin
+	nodes  atomic.Pointer[[]*Node] // see members
+	cuts   cuts
 
 	mu      sync.Mutex
 	network *topology.Network
 	timer   *time.Timer
 	closed  bool
-}
-
-// Form joins servers to a settled cluster of the shape that members describe,
-// or, when apart is set, to nodes that could meet but have not.
-func Form(servers []*Node, members []topology.Member, clock *Clock, apart bool) (*Cluster, error) {
-	now := clock.Now().UnixMilli()
-	c := &Cluster{clock: clock, nodes: servers, network: topology.NewNetwork(servers[0].rand, now)}
-	for i, n := range servers {
-		members[i].Config.Version, members[i].Rand = n.version, n.rand
-		members[i].Settings, members[i].Host = n.topologySettings(), (*topologyHost)(n)
-	}
-	if apart {
-		for i, n := range servers {
-			n.topo = topology.NewNode(members[i].Config, now)
-		}
-	} else {
-		formed, err := topology.Form(members, now)
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range servers {
-			n.topo = formed[i]
-		}
-	}
-	for _, n := range servers {
-		n.cluster = c
-	}
-	for _, n := range servers {
-		if master := n.topo.Master(); master != "" {
-			n.follow(master)
-			n.startEmpty()
-		}
-		c.network.Add(n.topo, (*guard)(n))
-	}
-	return c, nil
 }
 
 // guard is a node's lock as the network takes it.
@@ -147,8 +115,8 @@ func (c *Cluster) Close() {
 
 // byID returns a node by its id in the topology.
 func (c *Cluster) byID(id string) *Node {
-	for _, n := range c.nodes {
-		if n.topo.ID() == id {
+	for _, n := range c.members() {
+		if n.topologyID() == id {
 			return n
 		}
 	}
@@ -239,7 +207,6 @@ func (n *Node) topologySettings() topology.Settings {
 	s.ReplicaNoFailover = n.config.Bool("cluster-replica-no-failover")
 	s.ReplicaValidityFactor = int(n.config.Int("cluster-replica-validity-factor"))
 	s.MigrationBarrier = int(n.config.Int("cluster-migration-barrier"))
-	s.ReplicaPriority = int(n.config.Int("replica-priority"))
 	if n.config.Has("cluster-allow-pubsubshard-when-down") {
 		s.AllowPubSubShardWhenDown = n.config.Bool("cluster-allow-pubsubshard-when-down")
 	}
@@ -257,7 +224,7 @@ func (n *Node) topologySettings() topology.Settings {
 // spread delivers a published message to the other nodes.
 func (n *Node) spread(channel, message []byte) {
 	if n.cluster != nil {
-		n.deliverAt(n.cluster.nodes, channel, message, (*Node).deliver)
+		n.deliverAt(n.cluster.members(), channel, message, (*Node).deliver)
 	}
 }
 
@@ -273,10 +240,12 @@ func (n *Node) deliverAt(nodes []*Node, channel, message []byte, deliver func(*N
 	channel, message = bytes.Clone(channel), bytes.Clone(message)
 	n.later(func() {
 		for _, other := range nodes {
-			if other != n {
-				other.lock()
-				deliver(other, channel, message)
-				other.unlock()
+			if other != n && !n.cluster.cuts.between(n, other) {
+				other.life.gate.whenOpen(func() {
+					other.lock()
+					deliver(other, channel, message)
+					other.unlock()
+				})
 			}
 		}
 	})
@@ -301,12 +270,12 @@ func (n *Node) shard() []*Node {
 
 // ID is the node's id in its cluster, else its run id.
 func (n *Node) ID() string {
-	if n.topo == nil {
-		return n.runID
+	if n.clustered {
+		return n.topologyID()
 	}
 	n.lock()
 	defer n.unlock()
-	return n.topo.ID()
+	return n.runID
 }
 
 // IsReplica reports whether the node is a replica.
@@ -325,7 +294,7 @@ func (n *Node) Owns(slot slots.Slot) bool {
 
 // Slots are the slots the node believes to own.
 func (n *Node) Slots() []slots.Range {
-	if n.topo == nil {
+	if !n.clustered {
 		return []slots.Range{{First: 0, Last: slots.Count - 1}}
 	}
 	n.lock()

@@ -51,6 +51,7 @@ var clusterCommands = map[string]command.Handler{
 func inCluster(handle func(n *Node, c *command.Call)) command.Handler {
 	return func(c *command.Call) {
 		if n := c.Client.(*session).node; n.topo != nil {
+			n.topo.Refresh(n.now.UnixMilli())
 			handle(n, c)
 		} else {
 			c.Reply.Error(errNoCluster)

@@ -64,7 +64,6 @@ type Settings struct {
 	ReplicaNoFailover        bool
 	ReplicaValidityFactor    int
 	MigrationBarrier         int
-	ReplicaPriority          int
 	ReplPingReplicaPeriod    int64 // ms
 	PreferredEndpoint        EndpointType
 }
@@ -78,7 +77,6 @@ func DefaultSettings() Settings {
 		AllowReplicaMigration:    true,
 		ReplicaValidityFactor:    10,
 		MigrationBarrier:         1,
-		ReplicaPriority:          100,
 		ReplPingReplicaPeriod:    10000,
 	}
 }
