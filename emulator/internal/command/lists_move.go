@@ -223,11 +223,11 @@ func (m multiPop) run(c *Call, key []byte, list *keyspace.List) {
 }
 
 func blmpop(c *Call) {
-	timeout, ok := c.timeoutArg(1)
+	m, ok := multiPopArgs(c, 2)
 	if !ok {
 		return
 	}
-	m, ok := multiPopArgs(c, 2)
+	timeout, ok := c.timeoutArg(1)
 	if !ok {
 		return
 	}

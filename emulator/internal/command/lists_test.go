@@ -241,6 +241,9 @@ func TestBlockingListCommandsThatNeedNotWait(t *testing.T) {
 		BLMOVE l k LEFT LEFT -1
 		BRPOPLPUSH l k x
 		BLMPOP x 1 l LEFT
+		BLMPOP x 1 l UP
+		BLMPOP -1 0 l UP
+		BLMPOP inf 1 l LEFT COUNT 0
 		BLMPOP -1 1 l LEFT
 		BLMPOP 1 0 l LEFT
 		BLMPOP 1 5 l LEFT

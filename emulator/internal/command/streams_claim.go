@@ -180,7 +180,7 @@ func (cl *claim) options(c *Call, i int) (lastID keyspace.StreamID, ok bool) {
 			i++
 			lastID, ok = c.streamIDArg(i)
 		default:
-			ok = c.fail(fmt.Sprintf("ERR Unrecognized XCLAIM option '%s'", c.Args[i]))
+			ok = c.fail(fmt.Sprintf("ERR Unrecognized XCLAIM option '%s'", c.text(i)))
 		}
 		if !ok {
 			return lastID, false

@@ -11,9 +11,8 @@ import (
 // failSubcommand rejects the arguments of a subcommand of XGROUP or XINFO.
 func (c *Call) failSubcommand() bool {
 	const longest = 128
-	name := c.Args[1]
 	return c.fail(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
-		name[:min(len(name), longest)], strings.ToUpper(c.Spec.Parent.Name)))
+		cString(c.Args[1], longest), strings.ToUpper(c.Spec.Parent.Name)))
 }
 
 // groupOptions are what follows the ID in XGROUP CREATE and SETID.
@@ -61,7 +60,7 @@ func streamGroup(c *Call) (*keyspace.Stream, *keyspace.Group, bool) {
 	}
 	group := stream.Group(c.Args[3])
 	if group == nil {
-		return nil, nil, c.fail(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", c.Args[3], c.Args[2]))
+		return nil, nil, c.fail(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", c.text(3), c.text(2)))
 	}
 	return stream, group, true
 }
@@ -222,7 +221,7 @@ func groupOf(c *Call) (stream *keyspace.Stream, group *keyspace.Group, ok bool) 
 }
 
 func (c *Call) failNoGroup() bool {
-	return c.fail(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", c.Args[1], c.Args[2]))
+	return c.fail(fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s'", c.text(1), c.text(2)))
 }
 
 func xack(c *Call) {

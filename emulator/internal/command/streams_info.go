@@ -23,7 +23,7 @@ func xinfoConsumers(c *Call) {
 	}
 	group := stream.Group(c.Args[3])
 	if group == nil {
-		c.fail(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", c.Args[3], c.Args[2]))
+		c.fail(fmt.Sprintf("NOGROUP No such consumer group '%s' for key name '%s'", c.text(3), c.text(2)))
 		return
 	}
 	c.Reply.Array(group.ConsumerCount())

@@ -112,7 +112,7 @@ func (c *Call) parseStreamRead() (r streamRead, ok bool) {
 		switch left := c.left(i); {
 		case c.is(i, "block") && left > 0:
 			if c.FromScript {
-				return r, c.fail(fmt.Sprintf("ERR %s command is not allowed with BLOCK option from scripts", c.Args[0]))
+				return r, c.fail(fmt.Sprintf("ERR %s command is not allowed with BLOCK option from scripts", c.text(0)))
 			}
 			i++
 			r.blocks = true
@@ -208,7 +208,8 @@ func (r *streamRead) resolveGroup(c *Call, stream *keyspace.Stream, key []byte) 
 }
 
 func errNoGroupToRead(key, group []byte) string {
-	return fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", key, group)
+	return fmt.Sprintf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option",
+		cString(key, len(key)), cString(group, len(group)))
 }
 
 // parseFrom reads argument i, the ID that belongs to stream, which may be nil.

@@ -457,6 +457,12 @@ func TestXPending(t *testing.T) {
 		XPENDING s g - +
 		XPENDING s g IDLE 1 - + 10 bob extra
 		XPENDING s nope
+		XPENDING "s\x00t" "g\x00h"
+		XGROUP SETID s "n\x00o" 0
+		XINFO CONSUMERS s "n\x00o"
+		XREADGROUP GROUP "n\x00o" c STREAMS s 0
+		XCLAIM s g bob 0 1 "n\x00o"
+		XGROUP CREATE s g 0 "n\x00o"
 		XPENDING missing g
 		XPENDING missing g x + 10
 		XPENDING s g (1 (3 0
