@@ -58,7 +58,7 @@ func (g *generator) expr() string {
 		}
 		return g.literal()
 	}
-	switch g.Intn(22) {
+	switch g.Intn(25) {
 	case 0, 1, 2:
 		return g.literal()
 	case 3, 4, 5:
@@ -89,6 +89,12 @@ func (g *generator) expr() string {
 		return g.function()
 	case 20:
 		return "{" + g.expr() + "," + g.of("a=", "[1]=", "[3]=", "") + g.expr() + "}"
+	case 21:
+		return g.object()
+	case 22:
+		return "coroutine.wrap(" + g.function() + ")(" + g.expr() + ")"
+	case 23:
+		return "select(2, coroutine.resume(coroutine.create(function(a) local b = coroutine.yield(a) return b .. 'x' end), " + g.expr() + "))"
 	default:
 		if g.inFunc > 0 {
 			return g.of("...", "(...)", "select('#',...)")
@@ -109,6 +115,23 @@ func (g *generator) library() string {
 		"cmsgpack.pack(%s)", "setmetatable({},{__index=%s}).x", "getmetatable(%s)",
 		"redis.sha1hex(%s)", "struct.pack('>I2s',%s,%[2]s)", "string.char(%s)", "assert(%s,%[2]s)",
 	), a, b)
+}
+
+// object is a table with some metamethods.
+func (g *generator) object() string {
+	events := []string{
+		"__index=function(t,k) return k end", "__index={x=1,y='z'}", "__newindex=function(t,k,v) rawset(t,k,v) end",
+		"__add=function(a,b) return 7 end", "__sub=function(a,b) return type(a)..type(b) end", "__mul=function() end",
+		"__mod=function(a,b) return a end", "__unm=function(a) return 'neg' end", "__concat=function(a,b) return type(a)..type(b) end",
+		"__call=function(self,a) return a end", "__eq=function() return true end", "__lt=function() return true end",
+		"__le=function() return false end", "__len=function() return 9 end", "__tostring=function() return 'obj' end",
+		"__metatable='locked'", "__pow=function(a,b) return b end", "__div=" + g.function(),
+	}
+	var b strings.Builder
+	for range 1 + g.Intn(4) {
+		b.WriteString(events[g.Intn(len(events))] + ",")
+	}
+	return "setmetatable({" + g.of("", "1,2", "x=5") + "},{" + b.String() + "})"
 }
 
 func (g *generator) function() string {
@@ -141,7 +164,7 @@ func (g *generator) statements(n int) {
 func (g *generator) statement() {
 	w := func(format string, args ...any) { fmt.Fprintf(&g.b, format, args...) }
 	deep := g.depth > 3
-	switch k := g.Intn(16); {
+	switch k := g.Intn(18); {
 	case k < 4 || deep && k > 9:
 		e := g.expr()
 		name := g.fresh()
@@ -189,6 +212,10 @@ func (g *generator) statement() {
 		ok, e := g.fresh(), g.fresh()
 		w("local %s,%s = pcall(%s,%s)", ok, e, g.function(), g.expr())
 		g.locals = append(g.locals, ok, e)
+	case k == 15:
+		w("%s[%s] = %s", g.variable(), g.of("1", "2", "3", "'x'", "#KEYS+1", g.variable()), g.of("nil", "nil", g.expr()))
+	case k == 16:
+		w("table.%s(%s%s)", g.of("insert", "remove", "sort"), g.variable(), g.of("", ",1", ",1,"+g.expr(), ","+g.expr()))
 	default:
 		f := g.fresh()
 		g.locals = append(g.locals, f)
