@@ -97,9 +97,10 @@ func entries(t *vm.Table) int {
 	return n
 }
 
-func mapNewlines(s string) string {
-	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
-}
+var newlines = strings.NewReplacer("\r", " ", "\n", " ")
+
+// mapNewlines keeps a text on one line of the protocol.
+func mapNewlines(s string) string { return newlines.Replace(s) }
 
 // cString cuts a string at its first zero byte.
 func cString(s string) string {

@@ -110,15 +110,4 @@ func parseShebang(line string) (Flags, error) {
 }
 
 // oneLine makes a text fit for an error reply.
-func oneLine(s string) string {
-	s = strings.TrimRight(s, "\r\n")
-	if !strings.ContainsAny(s, "\r\n") {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' {
-			return ' '
-		}
-		return r
-	}, s)
-}
+func oneLine(s string) string { return mapNewlines(strings.TrimRight(s, "\r\n")) }

@@ -3206,3 +3206,19 @@ return redis.call('set', 'k')
 return redis.pcall('set', 'k')
 ----
 return redis.call('set', KEYS[1], ARGV[1]) and redis.call('get', KEYS[1])
+----
+error('a\n\255b\r\n')
+----
+return {err='a\n\255b'}
+----
+return {ok='\255\n\254'}
+----
+error({err='x\0y'})
+----
+error('x\0y')
+----
+return {err='x\0y'}
+----
+return redis.status_reply('a\nb')
+----
+return redis.error_reply('a\nb c')
