@@ -56,6 +56,10 @@ func readExpected() ([]expected, error) {
 	return lines, nil
 }
 
+func lineOf(lines []expected, unit string) expected {
+	return lines[slices.IndexFunc(lines, func(l expected) bool { return l.unit == unit })]
+}
+
 // readImpossible reads impossible.tsv: unit, test, reason.
 func readImpossible() (map[test]string, error) {
 	rows, err := readTable(impossibleFile, 3)
@@ -94,7 +98,7 @@ func compare(results []result, lines []expected, impossible map[test]string, out
 	total := map[string]*[4]int{}
 	var below []string
 	for _, r := range results {
-		line := lines[slices.IndexFunc(lines, func(l expected) bool { return l.unit == r.unit })]
+		line := lineOf(lines, r.unit)
 		want, all := line.passed[r.mode], line.all[r.mode]
 		verdict := ""
 		if len(r.passed) < want {

@@ -21,7 +21,7 @@ import (
 )
 
 // unitLimit bounds how long a unit may take; the longest takes under a minute.
-const unitLimit = 5 * time.Minute
+const unitLimit = 3 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := runner{suite: *suite, program: *fakecluster, logs: *logs, port: *port, real: *real}
-	return compare(r.runAll(ctx, modes, units, *jobs), lines, impossible, os.Stdout)
+	return compare(r.runAll(ctx, modes, units, lines, *jobs), lines, impossible, os.Stdout)
 }
 
 // chosen returns the lines of the units that were asked for, all by default.
@@ -87,8 +87,9 @@ func chosen(lines []expected, names []string) ([]string, error) {
 }
 
 // runAll runs units in every mode, jobs of them at once. The results are in the
-// order of the modes and units.
-func (r runner) runAll(ctx context.Context, modes, units []string, jobs int) []result {
+// order of the modes and units. A unit below its line runs once more: some tests
+// measure time, which a busy machine does not have.
+func (r runner) runAll(ctx context.Context, modes, units []string, lines []expected, jobs int) []result {
 	results := make([]result, len(modes)*len(units))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -96,9 +97,14 @@ func (r runner) runAll(ctx context.Context, modes, units []string, jobs int) []r
 		workers.Go(func() {
 			for i := range next {
 				mode, unit := modes[i/len(units)], units[i%len(units)]
-				res := r.run(ctx, job, mode, unit)
-				fmt.Fprintf(os.Stderr, "%s %s: %d passed, %d failed, %s\n", mode, unit, len(res.passed), len(res.failed), res.took.Round(time.Second))
-				results[i] = res
+				for attempt := 1; attempt <= 2; attempt++ {
+					res := r.run(ctx, job, mode, unit)
+					fmt.Fprintf(os.Stderr, "%s %s: %d passed, %d failed, %s\n", mode, unit, len(res.passed), len(res.failed), res.took.Round(time.Second))
+					results[i] = res
+					if len(res.passed) >= lineOf(lines, unit).passed[mode] || ctx.Err() != nil {
+						break
+					}
+				}
 			}
 		})
 	}

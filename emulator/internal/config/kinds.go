@@ -60,7 +60,7 @@ func clamped(of kind, low, high int64) kind {
 // memory takes sizes such as "100mb" of low to high bytes.
 func memory(low, high uint64) kind {
 	return parseFunc(func(_ value, s string) (value, string) {
-		n, ok := parseMemory(s)
+		n, ok := ParseMemory(s)
 		if !ok {
 			return value{}, "argument must be a memory value"
 		}
@@ -97,9 +97,9 @@ func memoryOrPercent(low, high uint64) kind {
 	})
 }
 
-// parseMemory reads digits and an optional unit. Like Redis it takes a missing
+// ParseMemory reads digits and an optional unit. Like Redis it takes a missing
 // number for 0 and lets sizes wrap around.
-func parseMemory(s string) (uint64, bool) {
+func ParseMemory(s string) (uint64, bool) {
 	unit := strings.TrimLeft(s, "0123456789")
 	factor := uint64(1)
 	switch strings.ToLower(unit) {

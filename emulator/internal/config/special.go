@@ -51,8 +51,8 @@ var bufferLimits = parseFunc(func(old value, s string) (value, string) {
 		if at < 0 {
 			return value{}, "Invalid client class specified in buffer limit configuration."
 		}
-		hard, ok1 := parseMemory(limit[1])
-		soft, ok2 := parseMemory(limit[2])
+		hard, ok1 := ParseMemory(limit[1])
+		soft, ok2 := ParseMemory(limit[2])
 		seconds, ok3 := parseLong(limit[3])
 		if !ok1 || !ok2 || !ok3 || seconds < 0 {
 			return value{}, "Error in hard, soft or soft_seconds setting in buffer limit configuration."

@@ -26,16 +26,22 @@ func (ks *Keyspace) Snapshot() *Snapshot {
 // Restore replaces all data by a snapshot's, which must not be used again.
 func (ks *Keyspace) Restore(s *Snapshot) {
 	for i, db := range ks.dbs {
-		db.Clear()
-		if i >= len(s.dbs) {
-			continue
+		if i < len(s.dbs) {
+			db.fill(s.dbs[i])
+		} else {
+			db.Clear()
 		}
-		for _, e := range s.dbs[i] {
-			key := []byte(e.key)
-			db.Add(key, e.value)
-			if e.expireAt != 0 {
-				db.expiries.set(db.entries.Find(key), e.expireAt)
-			}
+	}
+}
+
+// fill replaces the data of a database.
+func (db *DB) fill(entries []snapshotEntry) {
+	db.Clear()
+	for _, e := range entries {
+		key := []byte(e.key)
+		db.Add(key, e.value)
+		if e.expireAt != 0 {
+			db.expiries.set(db.entries.Find(key), e.expireAt)
 		}
 	}
 }

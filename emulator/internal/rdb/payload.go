@@ -41,6 +41,15 @@ const (
 	TypeHashListpackEx   = 25
 )
 
+// What may stand in a file instead of the type of a value.
+const (
+	OpFunction     = 245
+	OpAux          = 250
+	OpExpireTimeMs = 252
+	OpSelectDB     = 254
+	OpEOF          = 255
+)
+
 // ErrEnvelope says that a payload is damaged, or was made by a newer version.
 var ErrEnvelope = errors.New("DUMP payload version or checksum are wrong")
 
@@ -67,6 +76,12 @@ const footerSize = 2 + 8
 func Seal(value []byte, formatVersion uint16) []byte {
 	value = binary.LittleEndian.AppendUint16(value, formatVersion)
 	return binary.LittleEndian.AppendUint64(value, Checksum(value))
+}
+
+// Split takes a payload that Seal has made apart into the type it begins with
+// and the value without the rest, as they stand in a file.
+func Split(payload []byte) (kind byte, value []byte) {
+	return payload[0], payload[1 : len(payload)-footerSize]
 }
 
 // Unseal returns the value in a payload whose checksum is right and whose

@@ -103,3 +103,10 @@ func (w *Writer) Millis(ms int64) { w.Uint64(uint64(ms)) }
 
 // Uint64 writes 8 bytes in little endian.
 func (w *Writer) Uint64(n uint64) { w.buf = binary.LittleEndian.AppendUint64(w.buf, n) }
+
+// Aux writes a field of a file's head.
+func (w *Writer) Aux(name, value string) {
+	w.Byte(OpAux)
+	w.String([]byte(name))
+	w.String([]byte(value))
+}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -29,7 +28,6 @@ var serverCommands = map[string]command.Handler{
 	"memory|doctor":    memoryDoctor,
 	"memory|purge":     func(c *command.Call) { c.Reply.Status("OK") },
 	"memory|help":      help,
-	"debug":            debugCommand,
 	"save":             noPersistence,
 	"bgsave":           noPersistence,
 	"bgrewriteaof":     noPersistence,
@@ -131,6 +129,9 @@ func configSet(c *command.Call) {
 		return
 	}
 	n.applyConfig()
+	if n.topo != nil {
+		n.unsettled() // its address may be another
+	}
 	c.Reply.Status("OK")
 }
 
@@ -196,57 +197,4 @@ func parseWait(c *command.Call) (replicas int64, timeout time.Duration, ok bool)
 		return 0, 0, false
 	}
 	return replicas, timeout, true
-}
-
-func debugCommand(c *command.Call) {
-	n := c.Client.(*session).node
-	sub := strings.ToLower(string(c.Args[1]))
-	switch {
-	case sub == "help":
-		help(c)
-	case sub == "sleep" && len(c.Args) == 3:
-		seconds, ok := number.ParseFloat(c.Args[2])
-		if !ok || math.IsNaN(seconds) {
-			seconds = 0
-		}
-		time.Sleep(time.Duration(min(max(seconds, 0), 1e6) * float64(time.Second)))
-		c.Reply.Status("OK")
-	case sub == "error" && len(c.Args) == 3:
-		c.Reply.Error(string(c.Args[2]))
-	case sub == "set-active-expire" && len(c.Args) == 3:
-		on, _ := number.ParseInt(c.Args[2])
-		n.expiry.off = on == 0
-		c.Reply.Status("OK")
-	case sub == "object" && len(c.Args) == 3:
-		debugObject(c)
-	case sub == "jmap", sub == "segfault", sub == "panic":
-		c.Reply.Error("ERR DEBUG " + strings.ToUpper(sub) + " would end the whole process, which holds other nodes too")
-	default:
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try DEBUG HELP.")
-	}
-}
-
-func debugObject(c *command.Call) {
-	key := c.Args[2]
-	value := c.DB.Peek(key)
-	if value == nil {
-		c.Reply.Error("ERR no such key")
-		return
-	}
-	refcount := 1
-	if str, ok := value.(*keyspace.String); ok && str.Shared() {
-		refcount = math.MaxInt32
-	}
-	idle, _ := c.DB.Idle(key)
-	// A payload is the type, the serialized value, the version and a checksum.
-	serialized := len(keyspace.Dump(value, &c.Keyspace().Limits)) - 1 - 2 - 8
-	var list strings.Builder
-	if l, ok := value.(*keyspace.List); ok && l.Encoding() == "quicklist" {
-		nodes, bytes := l.Nodes()
-		fmt.Fprintf(&list, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:%d ql_uncompressed_size:%d",
-			nodes, float64(l.Len())/float64(nodes), c.Keyspace().Limits.ListMaxListpackSize,
-			boolInt(c.Keyspace().Limits.ListCompressDepth != 0), bytes)
-	}
-	c.Reply.Status(fmt.Sprintf("Value at:%p refcount:%d encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
-		value, refcount, value.Encoding(), serialized, (c.Now()/1000-idle)&(1<<24-1), idle, list.String()))
 }

@@ -86,6 +86,7 @@ type Node struct {
 	slowlog       slowlog
 	latency       latency
 	monitors      []*session
+	streams       streams
 	invocations   uint64 // commands run, those of scripts and transactions too
 	replog        *replication.Log
 	replica       replicaSide
@@ -164,6 +165,8 @@ var families = []map[string]command.Handler{
 	slowlogCommands,
 	latencyCommands,
 	monitorCommands,
+	debugCommands,
+	syncCommands,
 	aclCommands,
 }
 

@@ -33,7 +33,9 @@ func (e *effects) add(db int, args [][]byte) {
 }
 
 // replicating reports whether anybody wants to know of effects.
-func (n *Node) replicating() bool { return n.replog.Active() && !n.isReplica() }
+func (n *Node) replicating() bool {
+	return (n.replog.Active() || len(n.streams.sessions) > 0) && !n.isReplica()
+}
 
 // propagateAlways sends a command on though it changes no data, as PUBLISH
 // does for the subscribers at replicas.
@@ -49,6 +51,9 @@ func (n *Node) commitEffects() {
 		return
 	}
 	crowded := n.replog.Append(n.now.UnixMilli(), n.effects.pending)
+	if len(n.streams.sessions) > 0 {
+		n.feedStreams(n.effects.pending)
+	}
 	clear(n.effects.pending)
 	n.effects.pending = n.effects.pending[:0]
 	if n.running != nil {

@@ -58,6 +58,7 @@ type session struct {
 	waiting  *waiter
 	tracking clientTracking
 	monitor  bool // said MONITOR
+	stream   bool // said SYNC
 
 	// closing is set when the connection is to end once what is in out has been
 	// written.
@@ -282,6 +283,7 @@ func (n *Node) dismiss(s *session) {
 	s.unwatchAll()
 	s.stopTracking()
 	s.stopMonitoring()
+	s.stopStream()
 	if s.waiting != nil {
 		n.endWait(s.waiting)
 	}
