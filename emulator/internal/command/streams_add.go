@@ -53,7 +53,7 @@ func xadd(c *Call) {
 		return
 	}
 	if keyspace.TooLarge(fields) {
-		c.fail("ERR Elements are too large to be stored")
+		c.fail(errStreamTooLarge)
 		return
 	}
 	stream.Append(id, fields)
@@ -66,6 +66,8 @@ func xadd(c *Call) {
 	c.DB.Ready(key)
 }
 
+const errStreamTooLarge = "ERR Elements are too large to be stored"
+
 // nextID decides which ID the new entry gets.
 func (a *streamAddition) nextID(c *Call, stream *keyspace.Stream) (id keyspace.StreamID, ok bool) {
 	last := stream.LastID
@@ -77,6 +79,8 @@ func (a *streamAddition) nextID(c *Call, stream *keyspace.Stream) (id keyspace.S
 		id = a.id
 	case a.idGiven && last.Seq < math.MaxUint64:
 		id = keyspace.StreamID{Ms: last.Ms, Seq: last.Seq + 1}
+	case a.idGiven && !c.Version().AtLeast(7, 2):
+		return id, c.fail(errStreamTooLarge) // 7.0 takes it for the other reason to fail
 	case !a.idGiven && uint64(c.Now()) > last.Ms:
 		id = keyspace.StreamID{Ms: uint64(c.Now())}
 	case !a.idGiven:
