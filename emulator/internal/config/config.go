@@ -25,6 +25,7 @@ type param struct {
 
 	immutable bool // only Override changes it
 	protected bool // CONFIG SET must be allowed to by enable-protected-configs
+	hidden    bool // CONFIG GET shows it only when asked for by name
 
 	since, until version.Version // until is the first version without it
 }
@@ -157,7 +158,7 @@ func (c *Config) Get(patterns ...string) []Pair {
 			continue
 		}
 		for _, name := range c.layout.names {
-			if glob.MatchFold(pattern, name) {
+			if !params[c.layout.index[name]].hidden && glob.MatchFold(pattern, name) {
 				add(name, c.layout.index[name])
 			}
 		}

@@ -128,6 +128,10 @@ func (p *Parser) arrived() error {
 // Buffered is the number of bytes not yet parsed (qbuf in CLIENT LIST).
 func (p *Parser) Buffered() int { return len(p.buf) - p.pos }
 
+// Held is the number of bytes in the buffer, those of requests parsed since it
+// was last filled included.
+func (p *Parser) Held() int { return len(p.buf) }
+
 // Room is the number of bytes the buffer takes before it must grow (qbuf-free
 // in CLIENT LIST).
 func (p *Parser) Room() int { return cap(p.buf) - len(p.buf) }

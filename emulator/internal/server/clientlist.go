@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/number"
@@ -105,17 +106,40 @@ func (s *session) describe() string {
 	if n.version.AtLeast(7, 4) {
 		fmt.Fprintf(&b, " watch=%d", len(s.tx.watched))
 	}
-	fmt.Fprintf(&b, " qbuf=%d qbuf-free=%d argv-mem=%d", s.qbuf, s.qbufFree, s.argvMem)
+	qbuf, qbufFree, argvMem := s.inputMemory()
+	fmt.Fprintf(&b, " qbuf=%d qbuf-free=%d argv-mem=%d", qbuf, qbufFree, argvMem)
 	if n.version.AtLeast(7, 0) {
 		fmt.Fprintf(&b, " multi-mem=%d rbs=%d rbp=%d", s.tx.memory(), replyBuffer, min(waiting, replyBuffer))
 	}
 	fmt.Fprintf(&b, " obl=%d oll=%d omem=%d tot-mem=%d events=r cmd=%s user=%s redir=%d resp=%d",
-		min(waiting, replyBuffer), 0, max(0, waiting-replyBuffer), s.qbuf+s.qbufFree+waiting+replyBuffer,
+		min(waiting, replyBuffer), 0, max(0, waiting-replyBuffer), qbuf+qbufFree+waiting+replyBuffer,
 		s.lastName(), s.userName(), s.tracking.redirection(), s.enc.Proto())
 	if n.version.AtLeast(7, 2) {
 		fmt.Fprintf(&b, " lib-name=%s lib-ver=%s", s.libName, s.libVersion)
 	}
 	return b.String()
+}
+
+// queryBuffer is the size of the buffer Redis reads into, which it frees when a
+// client is idle; in bytes.
+const (
+	queryBuffer     = 20474
+	queryBufferIdle = 2 * time.Second
+)
+
+// inputMemory is the size of what the client has sent and of the buffer's rest,
+// and of the arguments of the command that is running.
+func (s *session) inputMemory() (qbuf, free, args int) {
+	qbuf = s.qbuf
+	if s == s.node.running && s.parser != nil {
+		qbuf = s.parser.Held()
+		for _, arg := range s.call.Args {
+			args += len(arg)
+		}
+	} else if qbuf == 0 && s.node.now.Sub(s.lastUse) > queryBufferIdle {
+		return 0, 0, 0
+	}
+	return qbuf, max(queryBuffer-qbuf, 0), args
 }
 
 // replyBuffer is the size of the first buffer Redis puts replies in, in bytes.

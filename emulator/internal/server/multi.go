@@ -2,9 +2,11 @@ package server
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
 )
 
 // transaction is what a client has queued since MULTI, and what it watches.
@@ -116,27 +118,47 @@ func (n *Node) touchWatched(key dbKey) {
 
 // touchWatchedDB does so for every key of a database that is emptied, or
 // exchanged for another.
-func (n *Node) touchWatchedDB(db int, changed func(key string) bool) {
+func (n *Node) touchWatchedDB(db int, before, after *keyspace.DB) {
 	for key, sessions := range n.watched {
-		if key.db != db || !changed(key.key) {
+		if key.db != db {
+			continue
+		}
+		name := []byte(key.key)
+		stale := after != nil && after.Stale(name)
+		had := before.Stale(name) || before.Exists(name)
+		has := stale || after != nil && after.Exists(name)
+		if !had && !has {
 			continue
 		}
 		for s := range sessions {
-			if !s.sawExpired(key) {
-				s.tx.stale = true
-			}
+			s.keyReplaced(key, had, has, stale)
 		}
 	}
 }
 
-func (s *session) sawExpired(key dbKey) bool {
-	for _, w := range s.tx.watched {
-		if w.dbKey == key {
-			return w.expired
-		}
+// keyReplaced makes the transaction fail because a key it watches comes, goes
+// or becomes another. A key that had expired and goes has not changed, nor has
+// one that was not there or had expired and now is, but has expired.
+func (s *session) keyReplaced(key dbKey, had, has, stale bool) {
+	w := s.watchedKey(key)
+	switch {
+	case w.expired && !has:
+		w.expired = false
+	case w.expired && stale:
+	case !w.expired && !had && stale:
+		w.expired = true
+	default:
+		s.tx.stale = true
 	}
-	return false
 }
+
+// watchedKey is what the session remembers of a key it watches.
+func (s *session) watchedKey(key dbKey) *watchedKey {
+	i := slices.IndexFunc(s.tx.watched, func(w watchedKey) bool { return w.dbKey == key })
+	return &s.tx.watched[i]
+}
+
+func (s *session) sawExpired(key dbKey) bool { return s.watchedKey(key).expired }
 
 // queue keeps a command for EXEC.
 func (s *session) queue(c *command.Call) {

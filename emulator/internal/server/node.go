@@ -286,7 +286,7 @@ func (h *hooks) FieldsExpired(db *keyspace.DB, key string, fields []string) {
 func (h *hooks) Flushed(db *keyspace.DB) {
 	n := (*Node)(h)
 	if len(n.watched) > 0 {
-		n.touchWatchedDB(db.ID(), func(key string) bool { return db.Exists([]byte(key)) })
+		n.touchWatchedDB(db.ID(), db, nil)
 	}
 	if n.tracking.active() {
 		n.invalidateAll()
@@ -297,9 +297,8 @@ func (h *hooks) Flushed(db *keyspace.DB) {
 // exists in one of them, and lets blocked clients look again.
 func (h *hooks) Swapped(a, b *keyspace.DB) {
 	n := (*Node)(h)
-	changed := func(key string) bool { return a.Exists([]byte(key)) || b.Exists([]byte(key)) }
-	n.touchWatchedDB(a.ID(), changed)
-	n.touchWatchedDB(b.ID(), changed)
+	n.touchWatchedDB(a.ID(), b, a) // each now has what was the other's
+	n.touchWatchedDB(b.ID(), a, b)
 	for key := range n.blocked.queues {
 		if (key.db == a.ID() || key.db == b.ID()) && n.ks.DB(key.db).Exists([]byte(key.key)) {
 			n.keyReady(key)

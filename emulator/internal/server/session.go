@@ -63,8 +63,8 @@ type session struct {
 	// closing is set when the connection is to end once what is in out has been
 	// written.
 	closing bool
-	// Sizes in bytes for CLIENT LIST.
-	qbuf, qbufFree, argvMem int
+	// qbuf is the number of bytes read and not yet run, for CLIENT LIST.
+	qbuf int
 }
 
 type replyMode uint8
@@ -172,7 +172,7 @@ func (s *session) runBatch() (more bool, err error) {
 			break
 		}
 	}
-	s.qbuf, s.qbufFree = s.parser.Buffered(), s.parser.Room()
+	s.qbuf = s.parser.Buffered()
 	s.hand()
 	closing := s.closing
 	n.unlock()
