@@ -85,22 +85,35 @@ func (s *state) addEvalOnly(lib *vm.Table) {
 	})
 }
 
-// arguments reads the running function's arguments as a command.
+// arguments reads the running function's arguments as a command. They share one
+// piece of memory.
 func (s *state) arguments(t *vm.Thread) (args [][]byte, problem string) {
 	n := t.NArgs()
 	if n == 0 {
 		return nil, "Please specify at least one argument for this redis lib call"
 	}
-	args = make([][]byte, n)
-	for i := range n {
-		switch v := t.Arg(i + 1); v.Kind() {
+	const numberSize = 24
+	size := 0
+	for i := 1; i <= n; i++ {
+		switch v := t.Arg(i); v.Kind() {
 		case vm.Number:
-			args[i] = s.append(nil, v.Float())
+			size += numberSize
 		case vm.StringKind:
-			args[i] = []byte(v.Str())
+			size += len(v.Str())
 		default:
 			return nil, "Lua redis lib command arguments must be strings or integers"
 		}
+	}
+	args = make([][]byte, n)
+	buffer := make([]byte, 0, size)
+	for i := range args {
+		start := len(buffer)
+		if v := t.Arg(i + 1); v.IsNumber() {
+			buffer = s.append(buffer, v.Float())
+		} else {
+			buffer = append(buffer, v.Str()...)
+		}
+		args[i] = buffer[start:len(buffer):len(buffer)]
 	}
 	return args, ""
 }

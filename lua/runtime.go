@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"math/bits"
 	"strconv"
 	"sync"
 
@@ -232,8 +233,13 @@ func (r *Runtime) Run(s *Script, server Server, keys, argv [][]byte, _ RunOption
 	r.run(st, 0, s.SHA, server, reply)
 }
 
+// stringArray makes a table of strings, of the size it would have grown to.
 func stringArray(g *vm.Global, items [][]byte) *vm.Table {
-	t := g.NewTable(0, 0)
+	size := 0
+	if len(items) > 0 {
+		size = 1 << bits.Len(uint(len(items)-1))
+	}
+	t := g.NewTable(size, 0)
 	for i, b := range items {
 		t.SetInt(i+1, g.NewString(string(b)))
 	}
