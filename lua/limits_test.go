@@ -20,6 +20,7 @@ func TestBombs(t *testing.T) {
 		{"hash", "local t, i = {}, 0 while true do i = i + 1 t['k' .. i] = i end", "not enough memory"},
 		{"tables", "local t = {} while true do t = {t} end", "not enough memory"},
 		{"closures", "local f while true do local g = f f = function() return g end end", "not enough memory"},
+		{"code", "local t = {} while true do t[#t + 1] = loadstring('return \\'' .. ('x'):rep(10000) .. #t .. '\\'') end", "not enough memory"},
 		{"coroutines", "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end", "not enough memory"},
 		{"gsub", "local s = ('x'):rep(1000) while true do s = s:gsub('x', 'yyyyyyyyyy'):gsub('y', 'x') end", "not enough memory"},
 		{"concat", "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(2^20) end return table.concat(t)", "not enough memory"},

@@ -3222,3 +3222,60 @@ return {err='x\0y'}
 return redis.status_reply('a\nb')
 ----
 return redis.error_reply('a\nb c')
+----
+#!lua
+return 1
+----
+#!lua flags=no-writes
+return 1
+----
+#!lua flags=no-writes,allow-oom,allow-stale,no-cluster,allow-cross-slot-keys
+return 2
+----
+#!lua flags=bogus
+return 1
+----
+#!lua flags=
+return 1
+----
+#!lua flags=no-writes,
+return 1
+----
+#!lua name=x
+return 1
+----
+#!lua "flags=no-writes"
+return 1
+----
+#!lua "unclosed
+return 1
+----
+#!python
+return 1
+----
+#!
+return 1
+----
+#!lua
+----
+#! lua
+return 1
+----
+#!LUA
+return 1
+----
+#!lua
+error('line two')
+----
+#!lua
+x = = 1
+----
+#!lua flags=no-writes flags=allow-oom
+return 1
+----
+#!lua flags=NO-WRITES
+return 1
+----
+#!lua
+
+return undefined_global

@@ -1,6 +1,10 @@
 package vm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/fakecluster/fakecluster/lua/internal/compile"
+)
 
 // The runtime counts what it allocates. When the count has grown enough, it
 // walks everything reachable to learn what is still in use, and ends the script
@@ -11,6 +15,7 @@ const (
 	stringBytes   = int(unsafe.Sizeof(String{}))
 	functionBytes = int(unsafe.Sizeof(Function{}))
 	upvalueBytes  = int(unsafe.Sizeof(upvalue{}))
+	protoBytes    = int(unsafe.Sizeof(Proto{}) + unsafe.Sizeof(compile.Proto{}))
 	// smallString is the size up to which each reference to a string counts as
 	// one; larger strings are counted once.
 	smallString = 256
@@ -89,6 +94,17 @@ func (m *marker) table(t *Table) {
 	}
 }
 
+// proto counts a function's code, once for all its closures.
+func (m *marker) proto(p *Proto) {
+	if p == nil {
+		return
+	}
+	if _, ok := m.seen[unsafe.Pointer(p)]; !ok {
+		m.seen[unsafe.Pointer(p)] = struct{}{}
+		m.bytes += p.size
+	}
+}
+
 func (m *marker) mark(v Value) {
 	switch v.Kind() {
 	case StringKind:
@@ -124,6 +140,7 @@ func (m *marker) scan(v Value) {
 	case FunctionKind:
 		f := v.Function()
 		m.bytes += functionBytes
+		m.proto(f.proto)
 		m.table(f.env)
 		for _, u := range f.upvalues {
 			m.bytes += upvalueBytes

@@ -271,6 +271,7 @@ type Proto struct {
 	constants []Value
 	protos    []*Proto
 	name      string // how messages name the chunk
+	size      int    // bytes, with the functions inside
 }
 
 // Load prepares a compiled function.
@@ -289,15 +290,22 @@ func Load(p *compile.Proto) *Proto {
 			out.constants[i] = Str(c.String)
 		}
 	}
+	const codeBytes, lineBytes = 4, 4
+	out.size = protoBytes + len(p.Code)*(codeBytes+lineBytes) + len(p.Constants)*(valueBytes+stringBytes)
+	for _, c := range p.Constants {
+		out.size += len(c.String)
+	}
 	for _, child := range p.Protos {
-		out.protos = append(out.protos, Load(child))
+		loaded := Load(child)
+		out.size += loaded.size
+		out.protos = append(out.protos, loaded)
 	}
 	return out
 }
 
 // NewClosure makes a function of a main chunk.
 func (g *Global) NewClosure(p *Proto, env *Table) Value {
-	g.charge(functionBytes)
+	g.charge(functionBytes + p.size)
 	f := &Function{header: header{FunctionKind}, env: env, proto: p}
 	f.upvalues = make([]*upvalue, p.NumUpvalues)
 	for i := range f.upvalues {
