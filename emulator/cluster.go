@@ -18,15 +18,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"math/rand/v2"
-
-	"github.com/fakecluster/fakecluster/emulator/internal/pipe"
 	"github.com/fakecluster/fakecluster/emulator/internal/server"
-	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/slots"
 )
 
@@ -34,7 +31,14 @@ import (
 type Cluster struct {
 	clock   *server.Clock
 	cluster *server.Cluster // nil for standalone servers
-	nodes   []*Node
+	harness *server.Harness
+	options options
+
+	mu    sync.Mutex // held while nodes come and go
+	first []*Node    // those the cluster began with
+	gone  []*Node    // those that came later and were removed
+	made  int        // nodes that ever were, for their names
+	nodes atomic.Pointer[[]*Node]
 
 	closing sync.Once
 	done    chan struct{}
@@ -53,74 +57,36 @@ func Start(opts ...Option) (*Cluster, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{clock: new(server.Clock), done: make(chan struct{})}
-	if err := c.listen(&o); err != nil {
-		c.Close()
-		return nil, err
+	c := &Cluster{
+		clock: new(server.Clock), harness: server.NewHarness(o.seed), options: o, done: make(chan struct{}),
 	}
-	if err := c.start(&o); err != nil {
+	c.nodes.Store(new([]*Node))
+	if err := c.start(); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// listen opens the nodes' listeners.
-func (c *Cluster) listen(o *options) error {
-	for i := range o.nodes() {
-		n := &Node{cluster: c, index: i}
-		port := 0
-		if o.port != 0 {
-			port = o.port + i
-		}
-		addr := &net.TCPAddr{IP: net.ParseIP(o.announced()), Port: port}
-		if o.tcp {
-			ln, err := net.Listen("tcp", net.JoinHostPort(o.bind, strconv.Itoa(port)))
-			if err != nil {
-				return fmt.Errorf("emulator: listening for node %d: %w", i, err)
-			}
-			n.tcp = ln
-			port = ln.Addr().(*net.TCPAddr).Port
-			addr.Port = port
-		}
-		n.host, n.port = o.announced(), port
-		if o.announceBase != 0 {
-			n.port = o.announceBase + i
-		}
-		n.local = pipe.Listen(addr)
-		c.nodes = append(c.nodes, n)
-	}
-	return nil
-}
-
-// start builds the nodes' servers, joins them and lets them answer.
-func (c *Cluster) start(o *options) error {
-	servers := make([]*server.Node, len(c.nodes))
-	for i, n := range c.nodes {
-		var err error
-		n.server, err = server.NewNode(server.Options{
-			Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: n.port,
-			Rand: rand.New(rand.NewPCG(o.seed, uint64(i))), Clock: c.clock, Log: o.log.With("node", n.Addr()),
-			OnShutdown: func() { n.server.Close() }, Dial: c.reach,
-		})
+// start opens the nodes' listeners, joins their servers and lets them answer.
+func (c *Cluster) start() error {
+	o := &c.options
+	for range o.nodes() {
+		n, err := c.newNode()
 		if err != nil {
-			return fmt.Errorf("emulator: node %d: %w", i, err)
+			return err
 		}
-		servers[i] = n.server
+		c.first = append(c.first, n)
 	}
+	nodes := slices.Clone(c.first)
+	c.nodes.Store(&nodes)
 	if o.standalone == 0 {
-		if err := c.form(o, servers); err != nil {
+		if err := c.form(); err != nil {
 			return err
 		}
 	}
-	for _, n := range c.nodes {
-		if err := n.server.Serve(n.local); err != nil {
-			return err
-		}
-		if n.tcp == nil {
-			continue
-		}
-		if err := n.server.Serve(n.tcp); err != nil {
+	for _, n := range nodes {
+		if err := n.serve(); err != nil {
 			return err
 		}
 	}
@@ -128,13 +94,15 @@ func (c *Cluster) start(o *options) error {
 }
 
 // form makes the servers a cluster.
-func (c *Cluster) form(o *options, servers []*server.Node) error {
-	members := topology.Layout(o.masters, o.replicas)
-	for i, n := range c.nodes {
-		members[i].Addr = topology.Addr{Host: n.host, Port: n.port, BusPort: n.port + server.BusPortOffset}
+func (c *Cluster) form() error {
+	members := c.options.members()
+	servers := make([]*server.Node, len(c.first))
+	for i, n := range c.first {
+		servers[i] = n.server
+		members[i].Addr = n.topologyAddr()
 	}
 	var err error
-	c.cluster, err = server.Form(servers, members, c.clock, o.empty)
+	c.cluster, err = server.Form(servers, members, c.clock, c.options.empty)
 	return err
 }
 
@@ -146,7 +114,7 @@ func (c *Cluster) Close() error {
 		if c.cluster != nil {
 			c.cluster.Close()
 		}
-		for _, n := range c.nodes {
+		for _, n := range c.everyNode() {
 			n.close()
 		}
 	})
@@ -157,18 +125,20 @@ func (c *Cluster) Close() error {
 // Addrs returns the addresses of all nodes, masters first, as clients are told
 // them.
 func (c *Cluster) Addrs() []string {
-	addrs := make([]string, len(c.nodes))
-	for i, n := range c.nodes {
+	nodes := c.Nodes()
+	addrs := make([]string, len(nodes))
+	for i, n := range nodes {
 		addrs[i] = n.Addr()
 	}
 	return addrs
 }
 
-// Nodes returns all nodes, in the order of Addrs.
-func (c *Cluster) Nodes() []*Node { return append([]*Node(nil), c.nodes...) }
+// Nodes returns all nodes, in the order of Addrs: those that are down too, but
+// not those that were removed.
+func (c *Cluster) Nodes() []*Node { return slices.Clone(*c.nodes.Load()) }
 
 // Node returns node i in the order of Addrs. It panics if there is none.
-func (c *Cluster) Node(i int) *Node { return c.nodes[i] }
+func (c *Cluster) Node(i int) *Node { return (*c.nodes.Load())[i] }
 
 // NodeForKey returns the master that owns the slot of key, or nil if no master
 // does.
@@ -180,10 +150,10 @@ func (c *Cluster) NodeForKey(key string) *Node {
 // servers on their own it is the first.
 func (c *Cluster) NodeForSlot(slot slots.Slot) *Node {
 	if c.cluster == nil {
-		return c.nodes[0]
+		return c.Node(0)
 	}
-	for _, n := range c.nodes {
-		if n.server.Owns(slot) {
+	for _, n := range c.Nodes() {
+		if !n.server.Down() && n.server.Owns(slot) {
 			return n
 		}
 	}
@@ -199,17 +169,18 @@ var ErrNoNode = errors.New("no node of this cluster is there")
 // go-redis and rueidis and the DialContext of redigo.
 func (c *Cluster) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if n := c.at(addr); n != nil {
-			return n.local.Dial(ctx)
+		if n := c.at(addr, c.options.nat); n != nil {
+			return n.dial(ctx)
 		}
 		return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("%w: %s (the nodes are at %v)", ErrNoNode, addr, c.Addrs())}
 	}
 }
 
-// at returns the node at an address, or nil.
-func (c *Cluster) at(addr string) *Node {
-	for _, n := range c.nodes {
-		if n.Addr() == addr {
+// at returns the node at an address, or nil. Behind NAT only those outside it
+// know the addresses that nodes announce.
+func (c *Cluster) at(addr string, nat bool) *Node {
+	for _, n := range c.Nodes() {
+		if n.Addr() == addr || !nat && n.announces(addr) {
 			return n
 		}
 	}
@@ -218,8 +189,8 @@ func (c *Cluster) at(addr string) *Node {
 
 // reach connects to a node in process, or to any other server over TCP.
 func (c *Cluster) reach(ctx context.Context, addr string) (net.Conn, error) {
-	if n := c.at(addr); n != nil {
-		return n.local.Dial(ctx)
+	if n := c.at(addr, false); n != nil {
+		return n.dial(ctx)
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", addr)
@@ -235,7 +206,7 @@ func (c *Cluster) Advance(d time.Duration) {
 	if c.cluster != nil {
 		c.cluster.ClockMoved()
 	}
-	for _, n := range c.nodes {
+	for _, n := range c.Nodes() {
 		n.server.ClockMoved()
 	}
 }

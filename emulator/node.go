@@ -1,12 +1,11 @@
 package emulator
 
 import (
-	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
-	"github.com/fakecluster/fakecluster/emulator/internal/pipe"
 	"github.com/fakecluster/fakecluster/emulator/internal/server"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -17,18 +16,28 @@ import (
 type Node struct {
 	cluster *Cluster
 	server  *server.Node
-	index   int
-	host    string
-	port    int
-	local   *pipe.Listener
-	tcp     net.Listener
+	number  int // from 1, in the order they came
+	home    int // the port it began at
+	index   atomic.Int64
+	place   atomic.Pointer[place]
 }
 
-// Addr is the address clients are told, "host:port".
-func (n *Node) Addr() string { return net.JoinHostPort(n.host, strconv.Itoa(n.port)) }
+// Addr is the address clients are told, "host:port"; behind NAT it is the one
+// where the node can be reached.
+func (n *Node) Addr() string { return n.place.Load().addr() }
+
+// Name is "n1" for the first node, "n2" for the second and so on, in the order
+// they came to be.
+func (n *Node) Name() string { return "n" + strconv.Itoa(n.number) }
+
+// String is Name.
+func (n *Node) String() string { return n.Name() }
+
+// Cluster is the cluster the node belongs to.
+func (n *Node) Cluster() *Cluster { return n.cluster }
 
 // Index is the node's position in Cluster.Nodes.
-func (n *Node) Index() int { return n.index }
+func (n *Node) Index() int { return int(n.index.Load()) }
 
 // ID is the node's id in the cluster, 40 hexadecimal digits; of a standalone
 // server it is the run id.
@@ -44,16 +53,6 @@ func (n *Node) Role() string {
 
 // Slots are the slots the node owns, in ascending ranges.
 func (n *Node) Slots() []slots.Range { return n.server.Slots() }
-
-func (n *Node) close() {
-	if n.server != nil {
-		n.server.Close()
-	}
-	n.local.Close()
-	if n.tcp != nil {
-		n.tcp.Close()
-	}
-}
 
 // Do runs a command on this node as if it owned every slot, and returns its
 // reply: nil, string, int64, float64, bool, []any or map[any]any. An error

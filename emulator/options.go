@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -35,6 +36,13 @@ type options struct {
 	port         int
 	announceHost string
 	announceBase int
+	nat          bool
+	hostname     string // a format with the node's number
+
+	shape   []topology.Member // of FromNodes
+	owned   [][]slots.Range   // by master
+	config  map[string]string
+	outside map[string]func(at *Node, args []string) (string, error)
 }
 
 // Port numbers of nodes that are reached in process only: names, nothing
@@ -173,14 +181,19 @@ func (o *options) nodes() int {
 	if o.standalone > 0 {
 		return o.standalone
 	}
+	if o.shape != nil {
+		return len(o.shape)
+	}
 	return o.masters * (1 + o.replicas)
 }
 
 // check refuses combinations that make no sense.
 func (o *options) check() error {
 	switch {
-	case o.standalone > 0 && (o.empty || o.replicas > 0):
+	case o.standalone > 0 && (o.empty || o.replicas > 0 || o.shape != nil):
 		return badOption("a standalone server has no replicas and meets no others")
+	case o.empty && o.shape != nil:
+		return badOption("nodes that have not met have no slots")
 	case o.masters > slots.Count:
 		return badOption("%d masters for %d slots", o.masters, slots.Count)
 	case o.tcp && o.port != 0 && o.port+o.nodes()-1 > 65535:
@@ -200,4 +213,14 @@ func (o *options) announced() string {
 		return "127.0.0.1"
 	}
 	return o.bind
+}
+
+// reached is the host where the nodes themselves are reached.
+func (o *options) reached() string {
+	if !o.nat {
+		return o.announced()
+	}
+	inside := *o
+	inside.announceHost = ""
+	return inside.announced()
 }

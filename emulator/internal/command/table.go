@@ -114,6 +114,9 @@ func (t *Table) Lookup(args [][]byte) *Spec {
 	return find(s.Subcommands, args[1])
 }
 
+// Hidden reports whether name is that of a hidden command.
+func (t *Table) Hidden(name []byte) bool { return len(t.hidden) > 0 && find(t.hidden, name) != nil }
+
 // LookupName finds a row by its full name ("get", "client|list"), in any case.
 func (t *Table) LookupName(name string) *Spec {
 	command, sub, isSub := strings.Cut(name, "|")

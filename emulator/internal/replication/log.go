@@ -201,6 +201,17 @@ func (l *Log) Promote(id string, old Identity, offset int64) {
 	l.active.Store(true)
 }
 
+// Restart makes the log that of a process which has just started: without
+// replicas, at offset 0.
+func (l *Log) Restart(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.active.Store(false)
+	l.identity = Identity{ID: id, Previous: noID, SecondOffset: -1}
+	l.offset, l.selected = 0, -1
+	l.links, l.blocks, l.held = nil, nil, 0
+}
+
 // Adopt makes the log that of a replica in sync with a master.
 func (l *Log) Adopt(master Identity, offset int64) {
 	l.mu.Lock()

@@ -28,6 +28,9 @@ func (s *session) awaitService() bool {
 		return false
 	}
 	s.out.flush()
+	if wt.spoil != nil && s.closing {
+		return false
+	}
 	if wt.again {
 		s.postponed = wt.args
 	}
@@ -65,6 +68,7 @@ func (s *session) awaitEnd(wt *waiter, gone <-chan struct{}) (alive bool) {
 }
 
 func (s *session) expireWait(wt *waiter) {
+	s.node.life.gate.wait()
 	s.node.lock()
 	if !wt.ended {
 		s.node.timeOut(wt)

@@ -24,6 +24,8 @@ type waiter struct {
 	// again makes the client execute args itself when the wait ends: a command
 	// put off by CLIENT PAUSE.
 	again bool
+	// spoil is a fault that strikes when the reply is there.
+	spoil *Fault
 	// onTimeout answers when the deadline has come.
 	onTimeout func(resp.Sink)
 	// ready ends a wait that is not for keys; see recheck.
@@ -151,8 +153,12 @@ func (n *Node) tryToServe(wt *waiter, key dbKey) {
 
 // answer ends a wait with a reply.
 func (n *Node) answer(wt *waiter, reply *resp.Encoder) {
+	b := reply.Bytes()
+	if wt.spoil != nil {
+		b = b[:wt.spoil.spoil(wt.session, len(b))]
+	}
 	if wt.session.replies == repliesOn {
-		wt.session.out.append(reply.Bytes())
+		wt.session.out.append(b)
 	}
 	n.endWait(wt)
 }

@@ -34,6 +34,9 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
+// reset makes the clock show the wall clock's time again.
+func (c *Clock) reset() { c.Advance(-time.Duration(c.offset.Load())) }
+
 // moved returns a channel that is closed when Advance is called next.
 func (c *Clock) moved() <-chan struct{} {
 	c.mu.Lock()

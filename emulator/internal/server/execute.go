@@ -25,7 +25,11 @@ func (s *session) execute(args [][]byte) {
 	}
 	n.running = s
 	n.ks.NoTouch = s.noTouch && (c.Spec == nil || c.Spec.Name != "touch")
-	s.decide(c)
+	if plan := n.options.Harness.active.Load(); plan != nil {
+		s.decideUnder(plan, c)
+	} else {
+		s.decide(c)
+	}
 	n.ks.NoTouch = false
 	if len(n.tracking.held) > 0 {
 		n.releaseInvalidations()
@@ -192,6 +196,7 @@ func (n *Node) existsIn0(key []byte) bool { return n.ks.DB(0).Exists(key) }
 func (s *session) redirect(c *command.Call, v topology.Verdict) {
 	s.node.stats.rejected(c.Spec)
 	s.node.stats.countError(v.Error())
+	s.routed = &v
 	if c.Spec.Name == "exec" {
 		s.endTransaction()
 	} else {
@@ -219,7 +224,18 @@ func (n *Node) unavailable(s *session, c *command.Call) string {
 	if s.subs.any() && s.enc.Proto() == 2 && !allowedWhileSubscribed[spec.Name] {
 		return "ERR Can't execute '" + spec.Name + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
 	}
+	if n.masterless() && !spec.Has(command.Stale) {
+		return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+	}
+	if n.loading() && !spec.Has(command.Loading) {
+		return "LOADING Redis is loading the dataset in memory"
+	}
 	return n.busy(spec)
+}
+
+// masterless reports whether a replica must not serve what may be stale.
+func (n *Node) masterless() bool {
+	return n.topo != nil && n.isReplica() && !n.config.Bool("replica-serve-stale-data") && n.linkState() != "connected"
 }
 
 var allowedWhileSubscribed = map[string]bool{

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/redcon"
 )
@@ -24,6 +25,7 @@ type listener struct {
 	server *redcon.Server
 	done   chan struct{}
 	conns  sync.WaitGroup
+	ended  atomic.Bool // it must not admit what it accepted
 }
 
 // Serve answers clients of ln until the node is closed. It returns at once.
@@ -36,7 +38,9 @@ func (n *Node) Serve(ln net.Listener) error {
 	l := &listener{ln: ln, done: make(chan struct{})}
 	l.server = redcon.NewServerNetwork(ln.Addr().Network(), ln.Addr().String(),
 		func(c redcon.Conn, _ redcon.Command) {
-			newSession(n, c.NetConn().(*wrappedConn).Conn).serve()
+			s := newSession(n, c.NetConn().(*wrappedConn).Conn)
+			s.listener = l
+			s.serve()
 			c.NetConn().Close()
 		},
 		func(redcon.Conn) bool { return true },
@@ -46,27 +50,37 @@ func (n *Node) Serve(ln net.Listener) error {
 	n.listeners = append(n.listeners, l)
 	go func() {
 		defer close(l.done)
-		if err := l.server.Serve(&wrappedListener{ln, l}); err != nil && !errors.Is(err, net.ErrClosed) {
+		if err := l.server.Serve(&wrappedListener{ln, l, n.refuse}); err != nil && !errors.Is(err, net.ErrClosed) {
 			n.log.Error("serving", "addr", ln.Addr(), "error", err)
 		}
 	}()
 	return nil
 }
 
-// close stops listening and waits for redcon and every session to end.
-func (l *listener) close() {
+// stop makes new connections fail.
+func (l *listener) stop() {
+	l.ended.Store(true)
 	l.ln.Close() // ends Serve even if it has not begun; redcon's Close would not
 	<-l.done
+}
+
+// close stops listening and waits for redcon and every session to end.
+func (l *listener) close() {
+	l.stop()
 	l.conns.Wait()
 }
 
 type wrappedListener struct {
 	net.Listener
-	l *listener
+	l      *listener
+	refuse func(net.Conn) bool
 }
 
 func (w *wrappedListener) Accept() (net.Conn, error) {
 	conn, err := w.Listener.Accept()
+	for err == nil && w.refuse(conn) {
+		conn, err = w.Listener.Accept()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +111,7 @@ func (n *Node) Close() {
 		return
 	}
 	n.closed = true
+	n.life.gate.open(true)
 	n.scripts.interrupt()
 	for _, s := range n.sessions {
 		s.disconnect()
@@ -104,7 +119,7 @@ func (n *Node) Close() {
 	if n.expiry.timer != nil {
 		n.expiry.timer.Stop()
 	}
-	listeners := n.listeners
+	listeners := append(n.listeners, n.ended...)
 	n.unlock()
 	for _, l := range listeners {
 		l.close()

@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/acl"
@@ -43,6 +44,14 @@ type Options struct {
 	// OnShutdown is called, in a goroutine of its own, when a client says
 	// SHUTDOWN.
 	OnShutdown func()
+	// Source is what Rand draws from, so that Reset can begin again.
+	Source *rand.PCG
+	// Config are parameters that are not to have Redis' own values.
+	Config map[string]string
+	// Harness arranges faults and a trace; all nodes of a cluster share one.
+	Harness *Harness
+	// Outside are commands that no list shows, by their lower-case names.
+	Outside map[string]Outside
 }
 
 // Node is one Redis server, alone or in a cluster.
@@ -57,6 +66,10 @@ type Node struct {
 	port       int
 	onShutdown func()
 	dial       func(ctx context.Context, addr string) (net.Conn, error)
+	options    Options
+	firstSeed  []byte
+	id         atomic.Value // string; see topologyID
+	life       life
 
 	// mu is the node's lock. All below is touched under it only.
 	mu     sync.Mutex
@@ -106,7 +119,9 @@ type Node struct {
 	// unsettledNow is set while after holds the exchange of heartbeats.
 	unsettledNow bool
 
+	addr      topology.Addr // where it listens
 	listeners []*listener
+	ended     []*listener // which no longer accept
 }
 
 // dbKey names a key across databases.
@@ -121,22 +136,20 @@ const databases = 16
 
 // NewNode returns a node without data that listens nowhere yet.
 func NewNode(o Options) (*Node, error) {
-	n := &Node{
-		version: o.Version, table: tableFor(o.Version), clustered: o.Cluster,
-		clock: o.Clock, log: o.Log, rand: o.Rand, runID: randomHex(o.Rand, 20),
-		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown, dial: o.Dial,
+	if o.Harness == nil {
+		o.Harness = NewHarness(0)
 	}
-	n.started = n.clock.Now()
-	n.now = n.started
-	n.ks = keyspace.New(keyspace.Options{
-		Databases: databases, Slots: o.Cluster, Limits: keyspace.DefaultLimits(o.Version), Rand: o.Rand, Hooks: (*hooks)(n),
-	})
-	n.ks.SetNow(n.now.UnixMilli())
-	n.stats.init(n.table)
-	n.replog = replication.NewLog(randomHex(o.Rand, 20))
+	n := &Node{
+		version: o.Version, table: tableWith(o.Version, o.Outside), clustered: o.Cluster,
+		clock: o.Clock, log: o.Log, rand: o.Rand, firstSeed: saveSeed(o.Source),
+		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown, dial: o.Dial, options: o,
+	}
 	n.masterClient = &session{node: n, authenticated: true}
-	n.scripts.init(n)
-	return n, n.configure(o)
+	if err := n.begin(); err != nil {
+		return nil, err
+	}
+	n.replog = replication.NewLog(randomHex(o.Rand, 20))
+	return n, nil
 }
 
 // tables holds one table per version: they are immutable, and dear to build.
@@ -202,6 +215,9 @@ func (n *Node) unlock() {
 	n.commitEffects()
 	if n.topo != nil && n.topo.Changes() != n.seen {
 		n.seen = n.topo.Changes()
+		if n.topo.ID() != n.topologyID() {
+			n.publishID()
+		}
 		n.topologyChanged()
 	}
 	if len(n.blocked.others) > 0 {
@@ -353,7 +369,7 @@ func (n *Node) expireDue() {
 	for more := true; more; {
 		n.lock()
 		n.expiry.at = 0
-		more = !n.closed && !n.expiry.off && n.ks.ExpireDue(expireBatch) == expireBatch
+		more = !n.closed && !n.expiry.off && !n.life.gate.isClosed() && n.ks.ExpireDue(expireBatch) == expireBatch
 		n.unlock()
 	}
 }

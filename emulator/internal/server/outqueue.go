@@ -3,6 +3,7 @@ package server
 import (
 	"net"
 	"sync"
+	"time"
 )
 
 // outQueue is the one way out of a connection: replies of its own commands and
@@ -25,7 +26,22 @@ type outQueue struct {
 	size    int      // bytes waiting, those being written included
 	writing bool     // somebody is writing, and will take what comes meanwhile
 	broken  bool     // the connection takes nothing more
+	pace    tempo    // until nothing is waiting
 	idle    sync.Cond
+}
+
+// tempo makes a queue slow: so many bytes at a time, and a rest after each.
+type tempo struct {
+	bytes int
+	rest  time.Duration
+}
+
+// slowDown sets the pace for what is waiting, and for what comes before that
+// has been sent.
+func (q *outQueue) slowDown(bytes int, rest time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pace = tempo{max(1, bytes), rest}
 }
 
 // chunkSize is how much is gathered before another chunk is begun.
@@ -81,6 +97,11 @@ func (q *outQueue) flush() (busy bool) {
 	if q.writing {
 		return true
 	}
+	if q.pace.bytes > 0 && len(q.chunks) > 0 && !q.broken {
+		q.writing = true
+		go q.drain()
+		return true
+	}
 	for len(q.chunks) > 0 && !q.broken {
 		chunks := q.chunks
 		q.chunks, q.writing = nil, true
@@ -108,17 +129,25 @@ func (q *outQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.chunks) > 0 && !q.broken {
-		chunk := q.chunks[0]
-		q.chunks = q.chunks[1:]
+		chunk, rest := q.chunks[0], q.pace.rest
+		if most := q.pace.bytes; most > 0 && len(chunk) > most {
+			q.chunks[0] = chunk[most:]
+			chunk = chunk[:most]
+		} else {
+			q.chunks = q.chunks[1:]
+		}
 		q.mu.Unlock()
 		n, err := q.conn.Write(chunk)
+		if rest > 0 {
+			time.Sleep(rest)
+		}
 		q.mu.Lock()
 		q.size -= n
 		if err != nil {
 			q.breakLocked()
 		}
 	}
-	q.writing = false
+	q.writing, q.pace = false, tempo{}
 	q.idle.Broadcast()
 }
 

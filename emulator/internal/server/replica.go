@@ -92,11 +92,21 @@ func (n *Node) follow(id string) {
 		return
 	}
 	master := n.cluster.byID(id)
-	if master == nil || master == n {
-		return // not a node of this process: there is nothing to copy
+	if master == nil || master == n || master.life.down.Load() {
+		return // not a running node of this process: there is nothing to copy
 	}
 	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli())}
+	n.tuneLink()
 	n.later(n.synchronize)
+}
+
+// leaveMaster makes a replica forget the link to its master, after what has
+// arrived by it.
+func (n *Node) leaveMaster() {
+	if n.replica.link != nil {
+		n.replica.link.Detach()
+		n.replica = replicaSide{}
+	}
 }
 
 // startEmpty declares a new replica equal to its new master: both are empty.
@@ -113,7 +123,7 @@ func (n *Node) synchronize() {
 	n.mu.Lock()
 	link, master := n.replica.link, n.replica.master
 	n.mu.Unlock()
-	if link == nil || !link.NeedsSync() {
+	if link == nil || !link.NeedsSync() || link.Paused() {
 		return
 	}
 	master.lock()

@@ -10,6 +10,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/acl"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 )
 
 // session is one client: its connection and everything Redis remembers of it.
@@ -19,8 +20,9 @@ import (
 // (CLIENT LIST, CLIENT KILL, a publisher, whoever wakes a blocked client), is
 // touched under the node's lock only.
 type session struct {
-	node *Node
-	conn net.Conn
+	node     *Node
+	conn     net.Conn
+	listener *listener
 	// The peer's address, and the one it connected to.
 	addr, localAddr string
 
@@ -56,6 +58,8 @@ type session struct {
 	tx       transaction
 	subs     subscriptions
 	waiting  *waiter
+	delayed  bool              // a fault has put the command off, and lets it pass now
+	routed   *topology.Verdict // where the command was sent, for a trace
 	tracking clientTracking
 	monitor  bool // said MONITOR
 	stream   bool // said SYNC
@@ -155,6 +159,7 @@ func (s *session) runBatch() (more bool, err error) {
 		return false, nil
 	}
 	n := s.node
+	n.awaken(args)
 	n.lock()
 	for i := 1; ; i++ {
 		if parseErr != nil {
@@ -257,7 +262,7 @@ func (n *Node) admit(s *session) bool {
 	n.lock()
 	defer n.unlock()
 	n.stats.connections++
-	if n.closed {
+	if n.closed || s.listener.ended.Load() {
 		return false
 	}
 	if int64(len(n.sessions)) >= n.config.Int("maxclients") {

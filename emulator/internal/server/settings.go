@@ -42,6 +42,11 @@ func (n *Node) configure(o Options) error {
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
+	for name, value := range o.Config {
+		if err := n.config.Override(name, value); err != nil {
+			return fmt.Errorf("configuring %s: %w", name, err)
+		}
+	}
 	n.applyConfig()
 	return nil
 }
@@ -96,5 +101,6 @@ func (n *Node) applyConfig() {
 	if n.topo != nil {
 		n.topo.Settings = n.topologySettings()
 		n.topo.SettingsChanged(n.now.UnixMilli())
+		n.announce()
 	}
 }

@@ -493,6 +493,15 @@ func (w *Network) set(from, to *member, c Condition) {
 	w.ways[way{from, to}] = s
 }
 
+// Condition is the state of the way from one node to another.
+func (w *Network) Condition(from, to string) Condition {
+	a, b := w.member(from), w.member(to)
+	if a == nil || b == nil {
+		return Condition{}
+	}
+	return w.state(a, b).Condition
+}
+
 // SetGeneralCondition changes all ways that have no condition of their own.
 func (w *Network) SetGeneralCondition(c Condition) {
 	w.general = c
