@@ -6,6 +6,16 @@
 // made to look like it. What Redis adds — the redis library, the sandbox, the
 // conversions between replies and values — lives here. A running script calls
 // back through Server; nothing here knows a keyspace or a socket.
+//
+// What cannot be the same, or is not meant to be:
+//   - Addresses: the text of tables and functions, and the order of tables whose
+//     keys are tables or functions. Redis' own differ from run to run.
+//   - What Redis bounds by the machine's memory ends here with "not enough
+//     memory" at Limits.
+//   - An uncaught error table without a message crashes Redis 7.0; here it is an
+//     error reply.
+//   - The last of seventeen digits of sin, cos, tan, their inverses and their
+//     hyperbolic kin may differ.
 package lua
 
 import (
