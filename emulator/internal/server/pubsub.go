@@ -62,7 +62,7 @@ func subscribe(c *command.Call) {
 			s.subs.channels = append(s.subs.channels, name)
 			p.channels = join(p.channels, name, s)
 		}
-		subscribed(c.Reply, "subscribe", arg, s.subs.count())
+		subscribed(s.always(c.Reply), "subscribe", arg, s.subs.count())
 	}
 }
 
@@ -75,7 +75,7 @@ func psubscribe(c *command.Call) {
 			s.subs.patterns = append(s.subs.patterns, name)
 			p.joinPattern(name, s)
 		}
-		subscribed(c.Reply, "psubscribe", arg, s.subs.count())
+		subscribed(s.always(c.Reply), "psubscribe", arg, s.subs.count())
 	}
 }
 
@@ -88,7 +88,7 @@ func ssubscribe(c *command.Call) {
 			s.subs.shards = append(s.subs.shards, name)
 			p.shards = join(p.shards, name, s)
 		}
-		subscribed(c.Reply, "ssubscribe", arg, len(s.subs.shards))
+		subscribed(s.always(c.Reply), "ssubscribe", arg, len(s.subs.shards))
 	}
 }
 
@@ -97,10 +97,10 @@ func unsubscribe(c *command.Call) {
 	names := namesOr(c.Args[1:], s.subs.channels)
 	for _, name := range names {
 		s.leaveChannel(name)
-		subscribed(c.Reply, "unsubscribe", []byte(name), s.subs.count())
+		subscribed(s.always(c.Reply), "unsubscribe", []byte(name), s.subs.count())
 	}
 	if len(names) == 0 {
-		subscribed(c.Reply, "unsubscribe", nil, s.subs.count())
+		subscribed(s.always(c.Reply), "unsubscribe", nil, s.subs.count())
 	}
 }
 
@@ -109,10 +109,10 @@ func punsubscribe(c *command.Call) {
 	names := namesOr(c.Args[1:], s.subs.patterns)
 	for _, name := range names {
 		s.leavePattern(name)
-		subscribed(c.Reply, "punsubscribe", []byte(name), s.subs.count())
+		subscribed(s.always(c.Reply), "punsubscribe", []byte(name), s.subs.count())
 	}
 	if len(names) == 0 {
-		subscribed(c.Reply, "punsubscribe", nil, s.subs.count())
+		subscribed(s.always(c.Reply), "punsubscribe", nil, s.subs.count())
 	}
 }
 
@@ -121,11 +121,20 @@ func sunsubscribe(c *command.Call) {
 	names := namesOr(c.Args[1:], s.subs.shards)
 	for _, name := range names {
 		s.leaveShard(name)
-		subscribed(c.Reply, "sunsubscribe", []byte(name), len(s.subs.shards))
+		subscribed(s.always(c.Reply), "sunsubscribe", []byte(name), len(s.subs.shards))
 	}
 	if len(names) == 0 {
-		subscribed(c.Reply, "sunsubscribe", nil, len(s.subs.shards))
+		subscribed(s.always(c.Reply), "sunsubscribe", nil, len(s.subs.shards))
 	}
+}
+
+// always is a sink that pushed messages go through: CLIENT REPLY does not hold
+// them back.
+func (s *session) always(reply resp.Sink) resp.Sink {
+	if reply == resp.Sink(&s.silent) {
+		return &s.enc
+	}
+	return reply
 }
 
 // subscribed confirms one channel; a nil name says that there was none.

@@ -48,13 +48,13 @@ func (s *session) stopStream() {
 // feedStreams sends effects that belong together.
 func (n *Node) feedStreams(effects []replication.Effect) {
 	var b []byte
-	if len(effects) > 1 {
-		b = append(b, "*1\r\n$5\r\nMULTI\r\n"...)
-	}
-	for _, e := range effects {
+	for i, e := range effects {
 		if e.DB != n.streams.selected {
 			n.streams.selected = e.DB
 			b = appendRequest(b, []byte("SELECT"), strconv.AppendInt(nil, int64(e.DB), 10))
+		}
+		if i == 0 && len(effects) > 1 {
+			b = append(b, "*1\r\n$5\r\nMULTI\r\n"...)
 		}
 		b = appendRequest(b, e.Args...)
 	}
