@@ -1,0 +1,302 @@
+package shim_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/shim"
+	"github.com/fakecluster/fakecluster/slots"
+	"github.com/fakecluster/fakecluster/tests/redisserver"
+	"github.com/redis/go-redis/v9"
+)
+
+// cluster is a cluster under test: the emulator's or one of real servers.
+type cluster struct {
+	t      testing.TB
+	addrs  []string // masters first
+	dialer shim.Dialer
+	nodes  []*redis.Client // bare clients, one per node, that go past the shim
+}
+
+// eachCluster runs body on the emulator and on real servers, of three masters
+// with as many replicas each.
+func eachCluster(t *testing.T, replicas int, body func(t *testing.T, c *cluster)) {
+	t.Run("emulator", func(t *testing.T) { body(t, emulated(t, replicas)) })
+	t.Run("real", func(t *testing.T) {
+		c := redisserver.StartCluster(t, 3, replicas)
+		body(t, newCluster(t, c.Addrs(), nil))
+	})
+}
+
+func emulated(t testing.TB, replicas int) *cluster {
+	c := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(replicas))
+	return newCluster(t, c.Addrs(), c.Dialer())
+}
+
+func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
+	c := &cluster{t: t, addrs: addrs, dialer: dialer}
+	for _, addr := range addrs {
+		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1})
+		t.Cleanup(func() { node.Close() })
+		c.nodes = append(c.nodes, node)
+	}
+	return c
+}
+
+// plain is a go-redis client without the shim.
+func (c *cluster) plain() *redis.ClusterClient {
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.addrs, Dialer: c.dialer})
+	c.t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// handedIn is a go-redis client that worked before it got the shim.
+func (c *cluster) handedIn(o shim.RetryOptions) *redis.ClusterClient {
+	c.t.Helper()
+	client := c.plain()
+	if err := client.Set(context.Background(), "before", "the shim", 0).Err(); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := shim.WithRetry(client, o); err != nil {
+		c.t.Fatal(err)
+	}
+	return client
+}
+
+// made is a client made by the shim.
+func (c *cluster) made(o shim.Options) *redis.ClusterClient {
+	c.t.Helper()
+	client, err := shim.NewCluster(redis.ClusterOptions{Addrs: c.addrs, Dialer: c.dialer}, o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// eachClient runs body with a client handed in and with one made by the shim.
+func (c *cluster) eachClient(t *testing.T, o shim.RetryOptions, body func(t *testing.T, client *redis.ClusterClient)) {
+	t.Run("handed in", func(t *testing.T) { body(t, c.handedIn(o)) })
+	t.Run("made", func(t *testing.T) { body(t, c.made(shim.Options{Retry: o})) })
+}
+
+// do runs a command at one node.
+func (c *cluster) do(node int, args ...any) any {
+	c.t.Helper()
+	reply, err := c.nodes[node].Do(context.Background(), args...).Result()
+	if err != nil {
+		c.t.Fatalf("%v at node %d: %v", args, node, err)
+	}
+	return reply
+}
+
+// owner is the index of the node that owns a slot.
+func (c *cluster) owner(slot slots.Slot) int {
+	c.t.Helper()
+	ranges, err := c.nodes[0].ClusterSlots(context.Background()).Result()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, r := range ranges {
+		if int(slot) < r.Start || int(slot) > r.End {
+			continue
+		}
+		for i, addr := range c.addrs {
+			if addr == r.Nodes[0].Addr {
+				return i
+			}
+		}
+	}
+	c.t.Fatalf("nobody owns slot %d", slot)
+	return -1
+}
+
+// half begins to move a slot to another node: open, with the given keys gone.
+func (c *cluster) half(slot slots.Slot, to int, gone ...string) (from int) {
+	c.t.Helper()
+	from = c.owner(slot)
+	c.do(to, "CLUSTER", "SETSLOT", int(slot), "IMPORTING", c.do(from, "CLUSTER", "MYID"))
+	c.do(from, "CLUSTER", "SETSLOT", int(slot), "MIGRATING", c.do(to, "CLUSTER", "MYID"))
+	c.migrate(from, to, gone)
+	return from
+}
+
+func (c *cluster) migrate(from, to int, keys []string) {
+	c.t.Helper()
+	if len(keys) == 0 {
+		return
+	}
+	host, port, err := net.SplitHostPort(c.addrs[to])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	args := []any{"MIGRATE", host, port, "", 0, 5000, "KEYS"}
+	for _, key := range keys {
+		args = append(args, key)
+	}
+	c.do(from, args...)
+}
+
+// finish ends a move that half began.
+func (c *cluster) finish(slot slots.Slot, from, to int) {
+	c.t.Helper()
+	for {
+		keys, err := c.nodes[from].ClusterGetKeysInSlot(context.Background(), int(slot), 100).Result()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(keys) == 0 {
+			break
+		}
+		c.migrate(from, to, keys)
+	}
+	id := c.do(to, "CLUSTER", "MYID")
+	c.do(to, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
+	c.do(from, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
+	for i := range c.nodes {
+		if i != from && i != to && c.isMaster(i) {
+			c.do(i, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
+		}
+	}
+}
+
+func (c *cluster) isMaster(node int) bool {
+	role, ok := c.do(node, "ROLE").([]any)
+	return ok && len(role) > 0 && role[0] == "master"
+}
+
+// move moves a whole slot.
+func (c *cluster) move(slot slots.Slot, to int) {
+	c.t.Helper()
+	c.finish(slot, c.half(slot, to), to)
+}
+
+// lossy is a dialer through which replies can be lost: the command arrives and
+// runs, what the node answers does not come back.
+type lossy struct {
+	dial shim.Dialer
+	// losing says for a chunk of bytes sent whether the reply to it is lost.
+	losing atomic.Pointer[func(sent []byte) bool]
+	count  atomic.Int64
+}
+
+func lose(dial shim.Dialer) *lossy {
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	return &lossy{dial: dial}
+}
+
+func (l *lossy) when(losing func(sent []byte) bool) { l.losing.Store(&losing) }
+
+func (l *lossy) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := l.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &lossyConn{Conn: conn, lossy: l}, nil
+}
+
+type lossyConn struct {
+	net.Conn
+	lossy *lossy
+	mu    sync.Mutex
+	lost  bool
+}
+
+func (c *lossyConn) Write(b []byte) (int, error) {
+	if losing := c.lossy.losing.Load(); losing != nil && (*losing)(b) {
+		c.mu.Lock()
+		c.lost = true
+		c.mu.Unlock()
+	}
+	return c.Conn.Write(b)
+}
+
+// Read waits for the reply, so that the command has run, and loses it.
+func (c *lossyConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost {
+		if err == nil {
+			c.lossy.count.Add(1)
+			c.Conn.Close()
+		}
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// tagged is a key in a slot.
+func tagged(slot slots.Slot, name any) string { return fmt.Sprintf("{%s}%v", slots.TagFor(slot), name) }
+
+func within(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// eachClusterWithAnEmptyNode is eachCluster with a fourth master that has no
+// slots.
+func eachClusterWithAnEmptyNode(t *testing.T, body func(t *testing.T, c *cluster)) {
+	t.Run("emulator", func(t *testing.T) {
+		e := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Masters(4), emulator.Empty())
+		body(t, join(newCluster(t, e.Addrs(), e.Dialer())))
+	})
+	t.Run("real", func(t *testing.T) {
+		var addrs []string
+		for range 4 {
+			addrs = append(addrs, redisserver.StartEmptyNode(t).Addr())
+		}
+		body(t, join(newCluster(t, addrs, nil)))
+	})
+}
+
+// join makes a cluster of fresh nodes, of which the last gets no slots.
+func join(c *cluster) *cluster {
+	c.t.Helper()
+	last := len(c.nodes) - 1
+	for i, r := range slots.Split(last) {
+		c.do(i, "CLUSTER", "ADDSLOTSRANGE", int(r.First), int(r.Last))
+	}
+	for i := range c.nodes {
+		c.do(i, "CLUSTER", "SET-CONFIG-EPOCH", i+1)
+		// Or a master whose last slot goes away becomes a replica.
+		c.do(i, "CONFIG", "SET", "cluster-allow-replica-migration", "no")
+	}
+	for i, addr := range c.addrs[1:] {
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		_, bus, _ := strings.Cut(strings.Fields(c.do(i+1, "CLUSTER", "NODES").(string))[1], "@")
+		bus, _, _ = strings.Cut(bus, ",")
+		for j := range i + 1 {
+			c.do(j, "CLUSTER", "MEET", host, port, bus)
+		}
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for i := range c.nodes {
+		for {
+			info, nodes := c.do(i, "CLUSTER", "INFO").(string), c.do(i, "CLUSTER", "NODES").(string)
+			if strings.Contains(info, "cluster_state:ok") && strings.Count(nodes, " connected") == len(c.nodes) &&
+				!strings.Contains(nodes, "handshake") {
+				break
+			}
+			if time.Now().After(deadline) {
+				c.t.Fatalf("the nodes did not become a cluster:\n%s%s", info, nodes)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	return c
+}

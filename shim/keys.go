@@ -1,0 +1,195 @@
+package shim
+
+import (
+	"encoding"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fakecluster/fakecluster/slots"
+	"github.com/redis/go-redis/v9"
+)
+
+// keySpec is one parsed line of keyTable.
+type keySpec struct {
+	places   []string
+	readOnly bool
+}
+
+var keySpecs = sync.OnceValue(func() map[string]keySpec {
+	specs := map[string]keySpec{}
+	for line := range strings.Lines(strings.TrimSpace(keyTable)) {
+		places, names, _ := strings.Cut(line, ":")
+		var spec keySpec
+		for _, place := range strings.Fields(places) {
+			if place == "read" {
+				spec.readOnly = true
+			} else {
+				spec.places = append(spec.places, place)
+			}
+		}
+		for _, name := range strings.Fields(names) {
+			specs[name] = spec
+		}
+	}
+	return specs
+})
+
+var unknownCommand = keySpec{places: []string{"1"}}
+
+// specOf finds the line for a command; a container's subcommand may have its own.
+func specOf(name string, args []any) keySpec {
+	specs := keySpecs()
+	if len(args) > 1 {
+		switch name {
+		case "xgroup", "xinfo", "object", "memory":
+			if spec, ok := specs[name+"|"+strings.ToLower(argText(args[1]))]; ok {
+				return spec
+			}
+		}
+	}
+	if spec, ok := specs[name]; ok {
+		return spec
+	}
+	return unknownCommand
+}
+
+// keysOf returns the keys (and sharded channels) among a command's arguments, in
+// order, and whether the command only reads.
+func keysOf(cmd redis.Cmder) (keys []string, readOnly bool) {
+	args := cmd.Args()
+	spec := specOf(cmd.Name(), args)
+	for _, place := range spec.places {
+		keys = appendPlace(keys, place, args)
+	}
+	return keys, spec.readOnly
+}
+
+func appendPlace(keys []string, place string, args []any) []string {
+	switch place {
+	case "streams":
+		if at := indexWord(args, 1, "streams"); at > 0 {
+			return appendArgs(keys, args, at+1, at+(len(args)-1-at)/2, 1)
+		}
+		return keys
+	case "store":
+		for _, word := range [...]string{"store", "storedist"} {
+			if at := indexWord(args, 2, word); at > 0 {
+				keys = appendArgs(keys, args, at+1, at+1, 1)
+			}
+		}
+		return keys
+	case "migrate":
+		if len(args) > 3 && argText(args[3]) != "" {
+			return appendArgs(keys, args, 3, 3, 1)
+		}
+		if at := indexWord(args, 6, "keys"); at > 0 {
+			return appendArgs(keys, args, at+1, len(args)-1, 1)
+		}
+		return keys
+	}
+	if index, counted := strings.CutPrefix(place, "#"); counted {
+		at := mustInt(index)
+		if at >= len(args) {
+			return keys
+		}
+		count, err := strconv.Atoi(argText(args[at]))
+		if err != nil {
+			return keys // the server refuses it
+		}
+		return appendArgs(keys, args, at+1, at+count, 1)
+	}
+	place, every, _ := strings.Cut(place, "/")
+	first, last, isRange := strings.Cut(place, "..")
+	from, to, step := mustInt(first), mustInt(first), 1
+	if isRange {
+		to = mustInt(last)
+	}
+	if to < 0 {
+		to += len(args)
+	}
+	if every != "" {
+		step = mustInt(every)
+	}
+	return appendArgs(keys, args, from, to, step)
+}
+
+// appendArgs appends the arguments from index from to index to.
+func appendArgs(keys []string, args []any, from, to, step int) []string {
+	for i := from; i <= to && i < len(args); i += step {
+		keys = append(keys, argText(args[i]))
+	}
+	return keys
+}
+
+func indexWord(args []any, from int, word string) int {
+	for i := from; i < len(args); i++ {
+		if strings.EqualFold(argText(args[i]), word) {
+			return i
+		}
+	}
+	return 0
+}
+
+// mustInt reads a number of keyTable, which a test reads whole.
+func mustInt(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic("shim: bad key table: " + err.Error())
+	}
+	return n
+}
+
+// argText is an argument as go-redis sends it.
+func argText(arg any) string {
+	switch arg := arg.(type) {
+	case string:
+		return arg
+	case []byte:
+		return string(arg)
+	case *string:
+		if arg == nil {
+			return ""
+		}
+		return *arg
+	case encoding.BinaryMarshaler:
+		text, err := arg.MarshalBinary()
+		if err != nil {
+			return "" // go-redis reports it when it sends the command
+		}
+		return string(text)
+	default:
+		return fmt.Sprint(arg)
+	}
+}
+
+// noSlot is the slot of a command without keys.
+const noSlot = -1
+
+// slotOf returns the slot of a command's keys, or noSlot. The keys must share it.
+func slotOf(cmd redis.Cmder, keys []string) (int, error) {
+	if len(keys) == 0 {
+		return slotArgument(cmd), nil
+	}
+	if err := SameSlot(keys...); err != nil {
+		return noSlot, err
+	}
+	return int(slots.OfString(keys[0])), nil
+}
+
+// slotArgument is the slot that the two CLUSTER commands about the keys of a
+// slot name; they are of use only at its owner.
+func slotArgument(cmd redis.Cmder) int {
+	args := cmd.Args()
+	if len(args) < 3 || cmd.Name() != "cluster" {
+		return noSlot
+	}
+	switch strings.ToLower(argText(args[1])) {
+	case "getkeysinslot", "countkeysinslot":
+		if slot, err := slots.ParseSlot(argText(args[2])); err == nil {
+			return int(slot)
+		}
+	}
+	return noSlot
+}

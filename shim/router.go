@@ -1,0 +1,206 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/fakecluster/fakecluster/slots"
+	"github.com/redis/go-redis/v9"
+)
+
+// router finds the node clients of a cluster client, which stay its own: their
+// pools are shared with it, their hooks run, and it closes them.
+type router struct {
+	client *redis.ClusterClient
+
+	mu     sync.Mutex
+	nodes  map[string]*redis.Client
+	listed bool // the nodes from before the router are in nodes
+}
+
+func newRouter(client *redis.ClusterClient) *router {
+	r := &router{client: client, nodes: map[string]*redis.Client{}}
+	client.OnNewNode(r.learn)
+	return r
+}
+
+func (r *router) learn(node *redis.Client) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	addr := node.Options().Addr
+	if r.nodes[addr] == node {
+		return
+	}
+	r.nodes[addr] = node
+	node.AddHook(introducer{addr})
+}
+
+func (r *router) forget(node *redis.Client) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	addr := node.Options().Addr
+	if r.nodes[addr] == node {
+		delete(r.nodes, addr)
+	}
+}
+
+func (r *router) known(addr string) *redis.Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.nodes[addr]
+}
+
+func (r *router) refresh(ctx context.Context) { r.client.ReloadState(ctx) }
+
+// nodeFor returns the node that a call goes to.
+func (r *router) nodeFor(ctx context.Context, c *call) (*redis.Client, error) {
+	if c.addr != "" {
+		return r.at(ctx, c.addr)
+	}
+	slot := c.slot
+	if slot == noSlot {
+		slot = rand.IntN(slots.Count)
+	}
+	key := slots.TagFor(slots.Slot(slot))
+	// A refused read goes to the master: a replica may have lost its own.
+	if c.readOnly && c.tried == nil && r.client.Options().ReadOnly {
+		return r.client.SlaveForKey(ctx, key)
+	}
+	return r.client.MasterForKey(ctx, key)
+}
+
+// at returns the node at an address that a redirection named.
+func (r *router) at(ctx context.Context, addr string) (*redis.Client, error) {
+	if node := r.known(addr); node != nil {
+		return node, nil
+	}
+	if !r.isListed() {
+		if err := r.list(ctx); err != nil {
+			return nil, err
+		}
+		if node := r.known(addr); node != nil {
+			return node, nil
+		}
+	}
+	if err := r.introduce(ctx, addr); err != nil {
+		return nil, err
+	}
+	if node := r.known(addr); node != nil {
+		return node, nil
+	}
+	// The client has met that node already, before the router came, and does not
+	// hand it out unless it has got slots by now.
+	if err := r.list(ctx); err != nil {
+		return nil, err
+	}
+	if node := r.known(addr); node != nil {
+		return node, nil
+	}
+	return r.spare(addr)
+}
+
+func (r *router) isListed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listed
+}
+
+// list learns the nodes that have slots, also those from before the router.
+func (r *router) list(ctx context.Context) error {
+	err := r.client.ForEachShard(ctx, func(_ context.Context, node *redis.Client) error {
+		r.learn(node)
+		return nil
+	})
+	if err == nil {
+		r.mu.Lock()
+		r.listed = true
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// spareLife is how long a spare client is used. By then the cluster client has
+// dropped its own, as it does a minute after it learned that a node has no slots.
+const spareLife = time.Minute
+
+// spare makes a client for a node in the likeness of those known, and closes it
+// after a while.
+func (r *router) spare(addr string) (*redis.Client, error) {
+	r.mu.Lock()
+	var like *redis.Options
+	for _, node := range r.nodes {
+		like = node.Options()
+	}
+	r.mu.Unlock()
+	if like == nil {
+		return nil, fmt.Errorf("shim: no client for the node at %s", addr)
+	}
+	opt := *like
+	opt.Addr, opt.NodeAddress = addr, ""
+	if opt.ReadTimeout == 0 {
+		opt.ReadTimeout = -1 // what made it 0
+	}
+	if opt.WriteTimeout == 0 {
+		opt.WriteTimeout = -1
+	}
+	node := redis.NewClient(&opt)
+	r.learn(node)
+	time.AfterFunc(spareLife, func() {
+		r.forget(node)
+		_ = node.Close() // nobody is there to hear of it
+	})
+	return node, nil
+}
+
+// introduce makes the cluster client create its client for the node at addr,
+// which has no slots yet or is too new to be in CLUSTER SLOTS. The only way in is
+// the one by which it meets such nodes itself: a command that is answered by a
+// MOVED. The command is a PING that never leaves; the answer is the introducer's.
+func (r *router) introduce(ctx context.Context, addr string) error {
+	ping := redis.NewStatusCmd(ctx, "ping")
+	ping.SetStepCount(1) // or go-redis asks the server for it
+	err := r.client.Process(context.WithValue(ctx, introduction{}, addr), ping)
+	var given movedTo
+	if errors.As(err, &given) {
+		return nil // the client follows no redirections, but it has made the node
+	}
+	return err
+}
+
+// introduction is the key under which a context carries the address of a node
+// that is to be introduced.
+type introduction struct{}
+
+func isIntroduction(ctx context.Context) bool { return ctx.Value(introduction{}) != nil }
+
+// introducer is the hook of a node that answers introductions.
+type introducer struct{ addr string }
+
+func (i introducer) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (i introducer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (i introducer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		addr, ok := ctx.Value(introduction{}).(string)
+		switch {
+		case !ok || cmd.Name() != "ping":
+			return next(ctx, cmd)
+		case addr == i.addr:
+			return nil
+		default:
+			return movedTo(addr)
+		}
+	}
+}
+
+// movedTo is a MOVED to an address, in the words that go-redis looks for.
+type movedTo string
+
+func (m movedTo) Error() string { return "MOVED 0 " + string(m) }
