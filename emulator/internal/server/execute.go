@@ -272,11 +272,17 @@ func (n *Node) invoke(c *command.Call) {
 	if n.tracking.clients > 0 && c.Spec.Has(command.ReadOnly) {
 		n.rememberKeys(c)
 	}
-	if n.ks.Dirty != dirty && !c.FromMaster && n.replicating() {
+	if n.ks.Dirty != dirty && !c.FromMaster && propagates(c.Spec) && n.replicating() {
 		for _, effect := range c.Effects() {
 			n.effects.add(c.DB.ID(), effect)
 		}
 	}
+}
+
+// propagates reports whether replicas execute the command itself. What EXEC and
+// scripts run is propagated by their commands.
+func propagates(spec *command.Spec) bool {
+	return spec.Has(command.Write) || spec.Name == "pfcount"
 }
 
 // outcomeOf is the account that a sink keeps of errors.
