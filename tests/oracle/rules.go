@@ -152,11 +152,13 @@ func init() {
 		"PTTL":            {same: within(2000)},
 		"EXPIRETIME":      {same: within(2)},
 		"PEXPIRETIME":     {same: within(2000)},
-		"OBJECT IDLETIME": {same: within(2)},
+		"OBJECT IDLETIME": {same: idleTime, probes: refcount},
 		"OBJECT FREQ":     {same: within(5)},
 		"TIME":            {same: sameShape},
 		"LASTSAVE":        {same: sameShape},
 		"XADD":            {same: sameShape}, // an ID of *
+		"XREAD":           {same: streamTimes},
+		"XREADGROUP":      {same: streamTimes},
 		"XPENDING":        {same: pendingTimes},
 		"XINFO":           {same: streamTimes},
 
@@ -312,4 +314,19 @@ func lexOfScores(c *check) bool {
 	lex := strings.Contains(strings.ToUpper(c.args[0]), "LEX") ||
 		slices.ContainsFunc(c.args, func(arg string) bool { return strings.EqualFold(arg, "BYLEX") })
 	return lex && c.hashed() && c.a.Kind == c.b.Kind && !strings.HasPrefix(c.args[1], "y")
+}
+
+// refcount probes whether a key holds one of the integers all keys share.
+func refcount(_ *Runner, args []string) [][]string {
+	if len(args) < 3 {
+		return nil
+	}
+	return [][]string{{"OBJECT", "REFCOUNT", args[2]}}
+}
+
+// idleTime forgives two seconds, and all of it for a shared integer, which is
+// as idle as the last key that used it.
+func idleTime(c *check) bool {
+	shared := len(c.probes) == 0 || c.probes[0].Text == "2147483647"
+	return shared && sameShape(c) || within(2)(c)
 }
