@@ -19,6 +19,7 @@ type Link struct {
 	taken     int64 // offset behind the last block taken
 	lag       int64 // ms
 	stoppedAt int64 // since when nothing arrives, 0 while it does
+	stopped   int64 // sequence number of the first block that came after that
 	broken    bool  // nothing will ever arrive again
 	syncing   bool
 	lost      bool
@@ -72,7 +73,7 @@ func (k *Link) Next(now int64) (b Block, ok bool) {
 	l := k.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if k.syncing || k.lost || k.next >= l.end() {
+	if k.syncing || k.lost || k.next >= k.arriving() {
 		return Block{}, false
 	}
 	b = l.blocks[k.next-l.first]
@@ -90,7 +91,22 @@ func (k *Link) Pending(now int64) bool {
 	l := k.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !k.syncing && !k.lost && k.next < l.end() && l.blocks[k.next-l.first].At+k.lag <= k.clock(now)
+	return !k.syncing && !k.lost && k.next < k.arriving() && l.blocks[k.next-l.first].At+k.lag <= k.clock(now)
+}
+
+// arriving is the sequence number behind the last block that can arrive.
+func (k *Link) arriving() int64 {
+	if k.stoppedAt != 0 {
+		return min(k.stopped, k.log.end())
+	}
+	return k.log.end()
+}
+
+// stop lets nothing arrive that has not by now.
+func (k *Link) stop(now int64) {
+	if k.stoppedAt == 0 {
+		k.stoppedAt, k.stopped = now, k.log.end()
+	}
 }
 
 // clock is the time up to which effects travel.
@@ -114,7 +130,7 @@ func (k *Link) received(now int64) int64 {
 	if k.syncing || k.lost {
 		return k.taken
 	}
-	waiting := l.blocks[k.next-l.first:]
+	waiting := l.blocks[k.next-l.first : max(k.next, k.arriving())-l.first]
 	deadline := k.clock(now) - k.lag
 	n := len(waiting)
 	if n > 0 && waiting[n-1].At > deadline {
@@ -145,9 +161,7 @@ func (k *Link) Lag() int64 {
 func (k *Link) Pause(now int64) {
 	k.log.mu.Lock()
 	defer k.log.mu.Unlock()
-	if k.stoppedAt == 0 {
-		k.stoppedAt = now
-	}
+	k.stop(now)
 }
 
 // Resume ends a Pause.
@@ -172,9 +186,7 @@ func (k *Link) Paused() bool {
 func (k *Link) Break(now int64) {
 	l := k.log
 	l.mu.Lock()
-	if k.stoppedAt == 0 {
-		k.stoppedAt = now
-	}
+	k.stop(now)
 	k.broken = true
 	l.mu.Unlock()
 	l.notify()

@@ -132,6 +132,25 @@ func TestPausedLinkLosesExactlyTheSuffix(t *testing.T) {
 	}
 }
 
+// A pause does not ask the clock which writes came before it.
+func TestPauseWithinAMillisecond(t *testing.T) {
+	l, k := started()
+	write(l, 1000, "set", "a", "1")
+	received := l.Offset()
+	k.Pause(1000)
+	write(l, 1000, "set", "a", "2")
+	if got := k.Received(2000); got != received || l.Received(l.Offset(), 2000) != 0 {
+		t.Errorf("received %d, want %d", got, received)
+	}
+	if got := drain(k, 2000); got != "0:set a 1" {
+		t.Errorf("taken: %q", got)
+	}
+	k.Resume()
+	if got := drain(k, 2000); got != "0:set a 2" {
+		t.Errorf("taken after the pause: %q", got)
+	}
+}
+
 func TestBreakKeepsWhatHadArrived(t *testing.T) {
 	l, k := started()
 	k.SetLag(100)
