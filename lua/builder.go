@@ -16,6 +16,7 @@ type Builder struct {
 	value  vm.Value
 	// isError tells whether the whole reply is an error.
 	isError bool
+	message string // of the last error
 }
 
 // aggregate is a reply with items still to come.
@@ -32,6 +33,9 @@ type aggregate struct {
 func (b *Builder) reset(g *vm.Global, proto int) {
 	*b = Builder{g: g, proto: proto, append: b.append, open: b.open[:0]}
 }
+
+// Failure is the last error the reply contains, "" if there is none.
+func (b *Builder) Failure() string { return b.message }
 
 // Proto is the protocol version the script chose with redis.setresp.
 func (b *Builder) Proto() int { return b.proto }
@@ -106,6 +110,7 @@ func (b *Builder) Error(msg string) {
 	if len(b.open) == 0 {
 		b.isError = true
 	}
+	b.message = msg
 	t := errorTable(b.g, "-"+msg)
 	t.SetStr("ignore_error_stats_update", vm.True)
 	b.put(vm.TableValue(t))

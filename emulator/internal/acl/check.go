@@ -131,6 +131,18 @@ func allowsChannel(globs []string, channel []byte, pattern bool) bool {
 	return false
 }
 
+// ReadsAllKeys reports whether the user may run a command and read any key by
+// it, which SORT's patterns need.
+func (u *User) ReadsAllKeys(spec *command.Spec, args [][]byte) bool {
+	c := checking{spec: spec, args: args}
+	return slices.ContainsFunc(u.selectors, func(s *Selector) bool {
+		if denial, _ := s.check(&c); denial != Allowed {
+			return false
+		}
+		return s.allKeys || slices.ContainsFunc(s.keys, func(k keyPattern) bool { return k.glob == "*" && k.read })
+	})
+}
+
 // AllowsChannel reports whether one of the user's selectors allows to listen to
 // a channel or, if pattern is set, to a pattern of channels.
 func (u *User) AllowsChannel(channel string, pattern bool) bool {

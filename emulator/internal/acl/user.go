@@ -56,11 +56,6 @@ func newUser(name string, t *command.Table, allChannels bool) *User {
 // Unlimited reports whether nothing is forbidden to the user.
 func (u *User) Unlimited() bool { return u.unlimited }
 
-// KeysRestricted reports whether there are keys the user may not read.
-func (u *User) KeysRestricted() bool {
-	return !slices.ContainsFunc(u.selectors, func(s *Selector) bool { return s.allKeys })
-}
-
 // OpenToAll reports whether a client needs no password to be this user.
 func (u *User) OpenToAll() bool { return u.Enabled && u.NoPass }
 

@@ -34,7 +34,9 @@ func (n *Node) check(s *session, c *command.Call, context string) (denial acl.De
 	}
 	denial, pos = s.user.Check(c.Spec, c.Args)
 	if denial == acl.Allowed {
-		c.KeysRestricted = s.user.KeysRestricted()
+		if c.Spec.Name == "sort" || c.Spec.Name == "sort_ro" {
+			c.KeysRestricted = !s.user.ReadsAllKeys(c.Spec, c.Args)
+		}
 		return denial, pos
 	}
 	n.aclLog.denied(n, s, c, denial, context, pos)

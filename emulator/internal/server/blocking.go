@@ -133,6 +133,7 @@ func (n *Node) tryToServe(wt *waiter, key dbKey) {
 	if value == nil || value.Kind() != wt.wait.Kind {
 		if wt.wait.OnDelete != nil {
 			wt.wait.OnDelete(reply)
+			n.countWaitFailure(wt, reply)
 			n.answer(wt, reply)
 		}
 		return
@@ -207,9 +208,18 @@ func (n *Node) timeOut(wt *waiter) {
 	n.answer(wt, reply)
 }
 
+// countWaitFailure counts the error that ends a wait, if it is one.
+func (n *Node) countWaitFailure(wt *waiter, reply *resp.Encoder) {
+	if reply.Errors > 0 {
+		n.stats.countError(reply.LastError)
+		n.stats.perCommand[wt.spec.ID].failed++
+	}
+}
+
 // unblock ends a wait with an error, as CLIENT UNBLOCK id ERROR does.
 func (n *Node) unblock(wt *waiter, msg string) {
 	reply := wt.session.newReply()
 	reply.Error(msg)
+	n.countWaitFailure(wt, reply)
 	n.answer(wt, reply)
 }

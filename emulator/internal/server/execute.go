@@ -265,8 +265,11 @@ func (n *Node) invoke(c *command.Call) {
 	c.Spec.Handler(c)
 	n.now = n.clock.Now()
 	failed := outcome.Errors > failures
+	if b, ok := c.Reply.(*lua.Builder); ok {
+		failed, outcome.LastError = b.Failure() != "", b.Failure()
+	}
 	if failed {
-		n.stats.countError(outcome.LastError)
+		n.countFailure(c, outcome.LastError)
 	}
 	n.observe(c, n.now.Sub(began), failed)
 	if n.tracking.clients > 0 && c.Spec.Has(command.ReadOnly) {
@@ -283,6 +286,18 @@ func (n *Node) invoke(c *command.Call) {
 // scripts run is propagated by their commands.
 func propagates(spec *command.Spec) bool {
 	return spec.Has(command.Write) || spec.Name == "pfcount"
+}
+
+// countFailure counts the error a command replied with, unless it is a script
+// that passes on what one of its commands replied with.
+func (n *Node) countFailure(c *command.Call, msg string) {
+	switch {
+	case c.FromScript:
+		n.scripts.lastError = msg
+	case runsScript(c.Spec) && n.scripts.lastError != "" && strings.HasPrefix(msg, n.scripts.lastError):
+		return
+	}
+	n.stats.countError(msg)
 }
 
 // outcomeOf is the account that a sink keeps of errors.

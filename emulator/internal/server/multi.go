@@ -218,6 +218,8 @@ func (s *session) runQueued(c *command.Call) {
 	s.unwatchAll() // as early as Redis does: commands must not make us stale
 	s.tx.executing = true
 	n := s.node
+	outcome := outcomeOf(c.Reply)
+	failures := outcome.Errors
 	c.Reply.Array(len(queued))
 	for _, q := range queued {
 		inner := command.Call{
@@ -231,6 +233,7 @@ func (s *session) runQueued(c *command.Call) {
 		n.invoke(&inner)
 		s.db = inner.DB.ID()
 	}
+	outcome.Errors = failures // they are the commands', not those of EXEC
 	s.endTransaction()
 	c.DB = n.ks.DB(s.db)
 }

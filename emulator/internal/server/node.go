@@ -178,6 +178,7 @@ var families = []map[string]command.Handler{
 	slowlogCommands,
 	latencyCommands,
 	monitorCommands,
+	memoryCommands,
 	debugCommands,
 	syncCommands,
 	aclCommands,

@@ -22,6 +22,7 @@ type scripts struct {
 	bySHA     map[string]*lua.Script
 	functions functions
 	running   *scriptRun
+	lastError string      // of a command the script ran last
 	slow      bool        // it has run for longer than busy-reply-threshold
 	alarm     *time.Timer // when it will have
 }
@@ -140,6 +141,7 @@ type scriptRun struct {
 
 func (n *Node) newRun(c *command.Call, flags lua.Flags, declared, readOnly bool) *scriptRun {
 	s := c.Client.(*session)
+	n.scripts.lastError = ""
 	run := &scriptRun{
 		node: n, outer: c, session: s, db: c.DB.ID(), flags: flags, declared: declared,
 		readOnly:  readOnly || declared && flags&lua.NoWrites != 0,
@@ -183,7 +185,7 @@ func (r *scriptRun) Call(args [][]byte, reply *lua.Builder) {
 		ClusterEnabled: n.clustered, DenyBlocking: true, FromMaster: r.outer.FromMaster, FromScript: true,
 	}
 	if msg := r.denial(c); msg != "" {
-		n.stats.countError(msg)
+		n.countFailure(c, msg)
 		if c.Spec != nil {
 			n.stats.rejected(c.Spec)
 		}
