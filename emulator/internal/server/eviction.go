@@ -74,7 +74,7 @@ func (n *Node) evict(db *keyspace.DB, key string) {
 	name := []byte(key)
 	db.Delete(name)
 	n.stats.evicted++
-	n.tracking.byServer = true
+	n.tracking.byServer = n.tracking.active()
 	db.Modified(name)
 	n.tracking.byServer = false
 	db.Event(keyspace.ClassEvicted, "evicted", name)

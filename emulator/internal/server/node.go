@@ -284,7 +284,7 @@ func (h *hooks) Ready(db *keyspace.DB, key string) {
 func (h *hooks) Expired(db *keyspace.DB, key string) {
 	n := (*Node)(h)
 	n.stats.expired++
-	n.tracking.byServer = true
+	n.tracking.byServer = n.tracking.active()
 	if n.replicating() {
 		n.effects.add(db.ID(), [][]byte{[]byte("DEL"), []byte(key)})
 	}
