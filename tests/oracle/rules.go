@@ -92,7 +92,7 @@ func (x *Runner) sameExec(p *pair, c *check) bool {
 }
 
 func (x *Runner) probesFor(args []string) [][]string {
-	if probes := ruleFor(commandName(args)).probes; probes != nil && len(args) > 1 {
+	if probes := ruleFor(commandName(args)).probes; probes != nil {
 		return probes(x, args)
 	}
 	return nil
@@ -141,7 +141,7 @@ func init() {
 		"CLUSTER GETKEYSINSLOT": {same: unordered},
 
 		// Random choices.
-		"RANDOMKEY":   {same: randomMember, probes: func(*Runner, []string) [][]string { return [][]string{{"KEYS", "*"}} }},
+		"RANDOMKEY":   {same: randomMember, probes: wholeKeyspace},
 		"SRANDMEMBER": {same: randomMember, probes: contentOf("SMEMBERS")},
 		"SPOP":        {same: randomMember, probes: contentOf("SMEMBERS"), alone: true, rejoin: rejoinPopped},
 		"HRANDFIELD":  {same: randomMember, probes: contentOf("HGETALL")},
@@ -219,16 +219,25 @@ func encodingsOf(from, to int) func(*Runner, []string) [][]string {
 			args = args[:min(to, len(args))]
 		}
 		var probes [][]string
-		for _, key := range args[from:] {
+		for _, key := range args[min(from, len(args)):] {
 			probes = append(probes, []string{"OBJECT", "ENCODING", key})
 		}
 		return probes
 	}
 }
 
+// wholeKeyspace probes the names of all keys, after a SCAN that removes the
+// expired ones: RANDOMKEY would remove those it happens to meet.
+func wholeKeyspace(*Runner, []string) [][]string {
+	return [][]string{{"SCAN", "0", "COUNT", "1000000"}, {"KEYS", "*"}}
+}
+
 // contentOf probes the content of the first argument.
 func contentOf(command string, rest ...string) func(*Runner, []string) [][]string {
 	return func(_ *Runner, args []string) [][]string {
+		if len(args) < 2 {
+			return nil
+		}
 		return [][]string{append([]string{command, args[1]}, rest...)}
 	}
 }

@@ -34,7 +34,7 @@ func randomMember(c *check) bool {
 	if len(c.probes) == 0 { // inside MULTI or a listening connection
 		return true
 	}
-	content := membersOf(c.args, c.probes[0])
+	content := membersOf(c.args, c.probes[len(c.probes)-1])
 	chosenA, chosenB := choices(c, c.a), choices(c, c.b)
 	if !allIn(chosenA, content) || !allIn(chosenB, content) {
 		return false
