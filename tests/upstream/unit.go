@@ -62,11 +62,14 @@ func (r runner) run(ctx context.Context, job int, mode, unit string) result {
 	defer stop()
 
 	args := []string{"--host", "127.0.0.1", "--port", strconv.Itoa(base), "--baseport", strconv.Itoa(base + suiteBase),
-		"--tags", "-slow", "--durable", "--dont-clean", "--single", "unit/" + unit}
+		"--tags", "-slow", "--durable", "--dont-clean", "--timeout", "60", "--single", "unit/" + unit}
 	if mode == cluster {
 		args = append(args, "--cluster-mode")
 	}
-	suite := exec.CommandContext(ctx, "./runtest", args...)
+	// The suite relies on what one event loop gives: a client that wrote first is
+	// read first. The server keeps that order as long as it is at rest whenever a
+	// client writes, so the suite has to yield to it.
+	suite := exec.CommandContext(ctx, "nice", append([]string{"-n", "19", "./runtest"}, args...)...)
 	suite.Dir = r.suite
 	out, err := suite.CombinedOutput()
 	res.passed, res.failed = parse(out)
@@ -88,6 +91,11 @@ func (r runner) serve(ctx context.Context, mode string, port int, log string) (s
 	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {
 		return nil, err
 	}
+	if l, err := net.Listen("tcp", address(port)); err != nil {
+		return nil, fmt.Errorf("choose other ports with -port: %w", err)
+	} else {
+		l.Close()
+	}
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -98,8 +106,6 @@ func (r runner) serve(ctx context.Context, mode string, port int, log string) (s
 	}
 	server := r.server(ctx, mode, port, dir)
 	server.Dir, server.Stdout, server.Stderr = dir, file, file
-	// The suite relies on what one event loop gives: a client that wrote first is
-	// read first. With one processor Go's scheduler keeps that order.
 	server.Env = append(os.Environ(), "GOMAXPROCS=1")
 	if err := server.Start(); err != nil {
 		return nil, err
@@ -175,8 +181,10 @@ func answers(ctx context.Context, port int) error {
 	}
 }
 
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
 func ping(port int) error {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), time.Second)
+	conn, err := net.DialTimeout("tcp", address(port), time.Second)
 	if err != nil {
 		return err
 	}
