@@ -38,9 +38,9 @@ func (n *Node) replicating() bool {
 }
 
 // propagateAlways sends a command on though it changes no data, as PUBLISH
-// does for the subscribers at replicas.
+// does for the subscribers at replicas. In a cluster the bus reaches them.
 func (n *Node) propagateAlways(c *command.Call) {
-	if n.replicating() && !c.FromMaster {
+	if n.cluster == nil && n.replicating() && !c.FromMaster {
 		n.effects.add(c.DB.ID(), c.Args)
 	}
 }
