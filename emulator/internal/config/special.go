@@ -80,6 +80,10 @@ const (
 	eventRest  = "nKEm"
 )
 
+// eventBits numbers the letters as Redis does; the classes of a value, as bits,
+// are its number. (Bit 12 is Redis' own.)
+const eventBits = "KEg$lshzxetm.dn"
+
 // eventClasses are the letters of keyspace events.
 var eventClasses = parseFunc(func(_ value, s string) (value, string) {
 	s = strings.ReplaceAll(s, "A", eventTypes)
@@ -101,7 +105,11 @@ var eventClasses = parseFunc(func(_ value, s string) (value, string) {
 		// Redis prints no n beside A.
 		types, rest = "A", strings.TrimPrefix(rest, "n")
 	}
-	return value{text: types + rest}, ""
+	var bits int64
+	for _, c := range s {
+		bits |= 1 << strings.IndexRune(eventBits, c)
+	}
+	return value{text: types + rest, number: bits}, ""
 })
 
 // oomScores are three numbers.

@@ -26,20 +26,6 @@ const (
 		ClassEvicted | ClassStream | ClassModule // A
 )
 
-// ParseClasses reads the letters of notify-keyspace-events; others are ignored.
-func ParseClasses(letters string) Class {
-	bits := map[rune]Class{
-		'K': ClassKeyspace, 'E': ClassKeyevent, 'g': ClassGeneric, '$': ClassString, 'l': ClassList, 's': ClassSet,
-		'h': ClassHash, 'z': ClassZSet, 'x': ClassExpired, 'e': ClassEvicted, 't': ClassStream, 'm': ClassKeyMiss,
-		'd': ClassModule, 'n': ClassNew, 'A': ClassAll,
-	}
-	var classes Class
-	for _, letter := range letters {
-		classes |= bits[letter]
-	}
-	return classes
-}
-
 // Hooks are told what happens to keys while a command runs under the node's
 // lock. They must not change the keyspace.
 type Hooks interface {

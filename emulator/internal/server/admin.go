@@ -66,10 +66,11 @@ func lastSave(c *command.Call) {
 // connection close, as with Redis, and gets no reply.
 func shutdown(c *command.Call) {
 	s := c.Client.(*session)
-	abort := false
+	abort, save := false, ""
 	for i, arg := range c.Args[1:] {
 		switch word := strings.ToLower(string(arg)); {
-		case word == "nosave", word == "save":
+		case (word == "nosave" || word == "save") && (save == "" || save == word):
+			save = word
 		case (word == "now" || word == "force") && c.Version().AtLeast(7, 0):
 		case word == "abort" && c.Version().AtLeast(7, 0) && i == 0 && len(c.Args) == 2:
 			abort = true

@@ -71,6 +71,10 @@ type Node struct {
 	id         atomic.Value // string; see topologyID
 	life       life
 
+	// What parsers go by, which run without the lock: proto-max-bulk-len and
+	// client-query-buffer-limit.
+	maxBulk, maxInput atomic.Int64
+
 	// mu is the node's lock. All below is touched under it only.
 	mu     sync.Mutex
 	now    time.Time // when the running command began

@@ -148,6 +148,7 @@ func (s *session) next() ([][]byte, error) {
 		s.postponed = nil
 		return args, nil
 	}
+	s.parser.MaxBulk, s.parser.QueryBufferLimit = s.node.maxBulk.Load(), s.node.maxInput.Load()
 	return s.parser.Next()
 }
 

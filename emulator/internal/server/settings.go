@@ -63,7 +63,7 @@ func (n *Node) applyConfig() {
 	c := n.config
 	n.set = settings{
 		maxMemory: c.Int("maxmemory"),
-		notify:    keyspace.ParseClasses(c.String("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		notify:    keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		busyThreshold:     time.Duration(c.Int("lua-time-limit")) * time.Millisecond,
 		observing:         n.observingSettings(),
 		minReplicas:       int(c.Int("min-replicas-to-write")),
@@ -73,6 +73,8 @@ func (n *Node) applyConfig() {
 		return
 	}
 	n.memorySettings()
+	n.maxBulk.Store(c.Int("proto-max-bulk-len"))
+	n.maxInput.Store(c.Int("client-query-buffer-limit"))
 	n.trackingSettings()
 	l := &n.ks.Limits
 	for _, p := range []struct {
