@@ -171,9 +171,8 @@ func (h *topologyHost) PauseWrites(until int64) {
 // topologyChanged sends away the clients that wait here for what is another
 // node's now: subscribers of a shard's channels, and blocked ones.
 func (n *Node) topologyChanged() {
-	for name := range n.pubsub.shards {
-		owner := n.topo.Owner(slots.OfString(name))
-		if owner != n.topo.ID() && owner != n.topo.Master() {
+	for name, owner := range n.pubsub.shardOwners {
+		if owner != n.topo.Owner(slots.OfString(name)) {
 			n.dropShardSubscribers(name)
 		}
 	}

@@ -55,6 +55,10 @@ func selectDB(c *command.Call) {
 		c.Reply.Error(errNotInteger)
 		return
 	}
+	if id != int64(int32(id)) {
+		c.Reply.Error("ERR value is out of range, value must between -2147483648 and 2147483647")
+		return
+	}
 	if c.ClusterEnabled && id != 0 {
 		c.Reply.Error("ERR SELECT is not allowed in cluster mode")
 		return
@@ -208,7 +212,10 @@ func reset(c *command.Call) {
 	s.unsubscribeAll()
 	s.stopTracking()
 	s.stopMonitoring()
-	s.asking, s.readOnly, s.noTouch, s.noEvict = false, false, false, false
+	s.asking, s.readOnly = false, false
+	if c.Version().AtLeast(7, 2) {
+		s.noTouch, s.noEvict = false, false
+	}
 	s.replies, s.skipNext = repliesOn, false
 	s.enc.SetProto(2)
 	c.DB = c.Keyspace().DB(0)

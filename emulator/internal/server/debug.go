@@ -45,7 +45,7 @@ var debugSubcommands = map[string]debugSubcommand{
 	"replicate":                    {3, math.MaxInt, debugReplicate},
 	"quicklist-packed-threshold":   {3, 3, debugPackedThreshold},
 	"replybuffer":                  {4, 4, debugReplyBuffer},
-	"set-disable-deny-scripts":     {3, 3, accepted},
+	"set-disable-deny-scripts":     {3, 3, debugDenyScripts},
 	"set-skip-checksum-validation": {3, 3, accepted},
 	"aof-flush-sleep":              {3, 3, accepted},
 	"pause-cron":                   {3, 3, accepted},
@@ -80,12 +80,18 @@ func wouldEndProcess(_ *Node, c *command.Call) {
 	c.Reply.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " would end the whole process, which holds other nodes too")
 }
 
-func debugSleep(_ *Node, c *command.Call) {
+// debugSleep keeps the node from doing anything else.
+func debugSleep(n *Node, c *command.Call) {
 	seconds, ok := number.ParseFloat(c.Args[2])
 	if !ok || math.IsNaN(seconds) {
 		seconds = 0
 	}
-	time.Sleep(time.Duration(min(max(seconds, 0), 1e6) * float64(time.Second)))
+	timer := time.NewTimer(time.Duration(min(max(seconds, 0), 1e6) * float64(time.Second)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-n.life.end:
+	}
 	c.Reply.Status("OK")
 }
 
@@ -97,6 +103,12 @@ func debugLog(n *Node, c *command.Call) {
 func debugActiveExpire(n *Node, c *command.Call) {
 	on, _ := number.ParseInt(c.Args[2])
 	n.expiry.off = on == 0
+	c.Reply.Status("OK")
+}
+
+func debugDenyScripts(n *Node, c *command.Call) {
+	open, _ := number.ParseInt(c.Args[2])
+	n.scripts.open = open != 0
 	c.Reply.Status("OK")
 }
 

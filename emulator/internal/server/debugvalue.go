@@ -11,9 +11,9 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 )
 
-// debugValue is the value of the key that DEBUG asks about.
+// debugValue is the value of the key that DEBUG asks about, expired or not.
 func debugValue(c *command.Call) keyspace.Value {
-	value := c.DB.Peek(c.Args[2])
+	value := c.DB.Stored(c.Args[2])
 	if value == nil {
 		c.Reply.Error("ERR no such key")
 	}

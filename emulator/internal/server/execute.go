@@ -23,6 +23,11 @@ func (s *session) execute(args [][]byte) {
 	if c.Spec != nil {
 		s.last = c.Spec
 	}
+	if c.Spec == nil && isHTTP(args[0]) {
+		n.log.Warn("closing a client that speaks HTTP, possibly in the name of somebody's browser", "addr", s.addr)
+		s.closing = true
+		return
+	}
 	n.running = s
 	n.ks.NoTouch = s.noTouch && (c.Spec == nil || c.Spec.Name != "touch")
 	if plan := n.options.Harness.active.Load(); plan != nil {
@@ -38,6 +43,10 @@ func (s *session) execute(args [][]byte) {
 	s.afterCommand(c)
 	n.stats.commands++
 }
+
+// isHTTP recognizes what the first words of a line are in a request that a web
+// page can make a browser send.
+func isHTTP(word []byte) bool { return is(word, "post") || is(word, "host:") }
 
 func (s *session) decide(c *command.Call) {
 	n := s.node

@@ -28,10 +28,9 @@ func (c *Cluster) form() error {
 	now := c.clock.Now().UnixMilli()
 	servers, members := c.origin.nodes, slices.Clone(c.origin.members)
 	// The network's own source: a node's is used under that node's lock.
-	random := rand.New(rand.NewPCG(servers[0].rand.Uint64(), servers[0].rand.Uint64()))
-	c.network = topology.NewNetwork(random, now)
+	c.network = topology.NewNetwork(servers[0].forkRand(), now)
 	for i, n := range servers {
-		members[i].Config.Version, members[i].Rand = n.version, n.rand
+		members[i].Config.Version, members[i].Rand = n.version, n.forkRand()
 		members[i].Settings, members[i].Host = n.topologySettings(), (*topologyHost)(n)
 	}
 	if c.origin.apart {
@@ -58,6 +57,13 @@ func (c *Cluster) form() error {
 		}
 	}
 	return nil
+}
+
+// forkRand returns a source of randomness that depends on the node's seed only:
+// how often the topology draws, which depends on time, must not change what
+// SPOP picks. The node's lock is held.
+func (n *Node) forkRand() *rand.Rand {
+	return rand.New(rand.NewPCG(n.rand.Uint64(), n.rand.Uint64()))
 }
 
 // connect puts the nodes on the network.

@@ -3,6 +3,7 @@ package server
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/glob"
@@ -14,19 +15,21 @@ import (
 // functions are the libraries loaded into a node.
 type functions struct {
 	libraries map[string]*lua.Library
-	byName    map[string]*lua.Function
+	byName    map[string]*lua.Function // in lower case: FCALL takes any
 }
 
 var functionCommands = map[string]command.Handler{
-	"function|load":   functionLoad,
-	"function|list":   functionList,
-	"function|delete": functionDelete,
-	"function|flush":  functionFlush,
-	"function|stats":  functionStats,
-	"function|kill":   scriptKill,
-	"function|help":   help,
-	"fcall":           func(c *command.Call) { fcall(c, false) },
-	"fcall_ro":        func(c *command.Call) { fcall(c, true) },
+	"function|load":    functionLoad,
+	"function|list":    functionList,
+	"function|delete":  functionDelete,
+	"function|flush":   functionFlush,
+	"function|dump":    functionDump,
+	"function|restore": functionRestore,
+	"function|stats":   functionStats,
+	"function|kill":    scriptKill,
+	"function|help":    help,
+	"fcall":            func(c *command.Call) { fcall(c, false) },
+	"fcall_ro":         func(c *command.Call) { fcall(c, true) },
 }
 
 // add puts a library in. It must not clash with others.
@@ -36,14 +39,17 @@ func (f *functions) add(l *lua.Library) {
 	}
 	f.libraries[l.Name] = l
 	for _, function := range l.Functions {
-		f.byName[function.Name] = function
+		f.byName[strings.ToLower(function.Name)] = function
 	}
 }
+
+// find returns a function by its name in any case, or nil.
+func (f *functions) find(name string) *lua.Function { return f.byName[strings.ToLower(name)] }
 
 func (f *functions) remove(l *lua.Library) {
 	delete(f.libraries, l.Name)
 	for _, function := range l.Functions {
-		delete(f.byName, function.Name)
+		delete(f.byName, strings.ToLower(function.Name))
 	}
 }
 
@@ -67,7 +73,7 @@ func (n *Node) loadLibrary(code []byte, replace bool) (name, msg string) {
 		f.remove(old)
 	}
 	for _, function := range l.Functions {
-		if f.byName[function.Name] != nil {
+		if f.find(function.Name) != nil {
 			if old != nil {
 				f.add(old)
 			}
@@ -226,7 +232,7 @@ func (r *scriptRun) describe(reply resp.Sink) {
 
 func fcall(c *command.Call, readOnly bool) {
 	n := c.Client.(*session).node
-	function := n.scripts.functions.byName[string(c.Args[1])]
+	function := n.scripts.functions.find(string(c.Args[1]))
 	if function == nil {
 		c.Reply.Error("ERR Function not found")
 		return

@@ -11,7 +11,8 @@ import (
 
 // life is the state of a node's process.
 type life struct {
-	down atomic.Bool // killed
+	down atomic.Bool   // killed
+	end  chan struct{} // closed when the node is: ends DEBUG SLEEP
 	gate gate
 
 	// The node's lock guards these.
@@ -88,12 +89,18 @@ func (n *Node) awaken(args [][]byte) {
 // Down reports whether the node has been killed.
 func (n *Node) Down() bool { return n.life.down.Load() }
 
-// lockIdle takes the node's lock when no script is half done, and ends one that
-// is.
+// lockIdle takes the node's lock when no script is half done; one that is, it
+// ends.
 func (n *Node) lockIdle() {
-	for n.lock(); n.scripts.slow; n.lock() {
+	for {
+		if n.mu.TryLock() {
+			if !n.scripts.slow {
+				n.entered()
+				return
+			}
+			n.mu.Unlock()
+		}
 		n.scripts.interrupt()
-		n.unlock()
 		time.Sleep(breath)
 	}
 }

@@ -105,14 +105,14 @@ func (w *wrappedConn) Read(b []byte) (int, error) {
 // Close ends every session and stops listening. It returns when all goroutines
 // of the node have ended.
 func (n *Node) Close() {
-	n.lock()
+	n.closing.Do(func() { close(n.life.end) })
+	n.lockIdle()
 	if n.closed {
 		n.unlock()
 		return
 	}
 	n.closed = true
 	n.life.gate.open(true)
-	n.scripts.interrupt()
 	for _, s := range n.sessions {
 		s.disconnect()
 	}

@@ -160,8 +160,12 @@ func (s *session) watchedKey(key dbKey) *watchedKey {
 
 func (s *session) sawExpired(key dbKey) bool { return s.watchedKey(key).expired }
 
-// queue keeps a command for EXEC.
+// queue keeps a command for EXEC, unless EXEC is going to refuse anyway.
 func (s *session) queue(c *command.Call) {
+	if s.tx.aborted || s.tx.stale {
+		c.Reply.Status("QUEUED")
+		return
+	}
 	args := make([][]byte, len(c.Args))
 	for i, arg := range c.Args {
 		args[i] = bytes.Clone(arg)

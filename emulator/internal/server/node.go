@@ -75,6 +75,8 @@ type Node struct {
 	// client-query-buffer-limit.
 	maxBulk, maxInput atomic.Int64
 
+	closing sync.Once
+
 	// mu is the node's lock. All below is touched under it only.
 	mu     sync.Mutex
 	now    time.Time // when the running command began
@@ -148,6 +150,7 @@ func NewNode(o Options) (*Node, error) {
 		clock: o.Clock, log: o.Log, rand: o.Rand, firstSeed: saveSeed(o.Source),
 		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown, dial: o.Dial, options: o,
 	}
+	n.life.end = make(chan struct{})
 	n.masterClient = &session{node: n, authenticated: true}
 	if err := n.begin(); err != nil {
 		return nil, err
@@ -200,6 +203,11 @@ func randomHex(r *rand.Rand, bytes int) string {
 // what has arrived from the master.
 func (n *Node) lock() {
 	n.mu.Lock()
+	n.entered()
+}
+
+// entered is what comes first whenever the lock has been taken.
+func (n *Node) entered() {
 	n.now = n.clock.Now()
 	n.ks.SetNow(n.now.UnixMilli())
 	if n.replica.link != nil && !n.scripts.slow {

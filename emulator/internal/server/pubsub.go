@@ -6,6 +6,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/glob"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
+	"github.com/fakecluster/fakecluster/slots"
 )
 
 // pubsub is who listens to what on a node. Channels keep their subscribers in
@@ -15,6 +16,10 @@ type pubsub struct {
 	channels map[string][]*session
 	shards   map[string][]*session
 	patterns []*pattern
+
+	// shardOwners names the node that owned a sharded channel's slot when the
+	// first of its subscribers came.
+	shardOwners map[string]string
 }
 
 type pattern struct {
@@ -87,6 +92,7 @@ func ssubscribe(c *command.Call) {
 		if !slices.Contains(s.subs.shards, name) {
 			s.subs.shards = append(s.subs.shards, name)
 			p.shards = join(p.shards, name, s)
+			s.node.noteShardOwner(name)
 		}
 		subscribed(s.always(c.Reply), "ssubscribe", arg, len(s.subs.shards))
 	}
@@ -205,6 +211,9 @@ func (s *session) leaveShard(name string) {
 	if i := slices.Index(s.subs.shards, name); i >= 0 {
 		s.subs.shards = slices.Delete(s.subs.shards, i, i+1)
 		leave(s.node.pubsub.shards, name, s)
+		if len(s.node.pubsub.shards[name]) == 0 {
+			delete(s.node.pubsub.shardOwners, name)
+		}
 	}
 }
 
@@ -298,6 +307,17 @@ func (n *Node) deliverShard(channel, message []byte) int {
 		})
 	}
 	return len(subscribers)
+}
+
+func (n *Node) noteShardOwner(name string) {
+	p := &n.pubsub
+	if n.cluster == nil || len(p.shards[name]) > 1 {
+		return
+	}
+	if p.shardOwners == nil {
+		p.shardOwners = map[string]string{}
+	}
+	p.shardOwners[name] = n.topo.Owner(slots.OfString(name))
 }
 
 // dropShardSubscribers ends the subscriptions to a channel of a slot that this

@@ -162,6 +162,7 @@ func (s *session) runBatch() (more bool, err error) {
 	n := s.node
 	n.awaken(args)
 	n.lock()
+	s.parser.MaxBulk = n.ks.Limits.MaxStringBytes
 	for i := 1; ; i++ {
 		if parseErr != nil {
 			s.enc.Error("ERR " + parseErr.Error())

@@ -156,20 +156,47 @@ func (n *Node) KeysInSlot(slot slots.Slot) int {
 
 // Failover makes a replica take over from its master; mode is that of CLUSTER
 // FAILOVER: "", "force" or "takeover". It returns when the cluster has settled.
+//
+// Masters vote about the replicas of one master once in two node timeouts, and
+// a replica stands again after four. If that is why it is not elected, the
+// cluster's bus lets that time pass and it tries once more.
 func (c *Cluster) Failover(r *Node, mode string) error {
-	err := r.change(func(t *topology.Node, now int64) error { return t.Failover(mode, now) })
-	if err != nil {
-		return err
+	for attempt := range 2 {
+		if attempt > 0 {
+			c.skip(4*c.nodeTimeout() + 1000)
+		}
+		err := r.change(func(t *topology.Node, now int64) error { return t.Failover(mode, now) })
+		if err != nil {
+			return err
+		}
+		c.exchange()
+		if mode == "" {
+			r.awaitEffects()
+		}
+		c.Settle()
+		if !r.IsReplica() {
+			return nil
+		}
 	}
-	c.exchange()
-	if mode == "" {
-		r.awaitEffects()
+	return ErrNotElected
+}
+
+// skip lets so many milliseconds pass on the bus.
+func (c *Cluster) skip(ms int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.network.Skip(c.clock.Now().UnixMilli(), ms)
+	c.arm()
+}
+
+// nodeTimeout is the longest of all nodes, in milliseconds.
+func (c *Cluster) nodeTimeout() (longest int64) {
+	for _, n := range c.members() {
+		n.lock()
+		longest = max(longest, n.topo.Settings.NodeTimeout)
+		n.unlock()
 	}
-	c.Settle()
-	if r.IsReplica() {
-		return ErrNotElected
-	}
-	return nil
+	return longest
 }
 
 // awaitEffects waits until a replica has what its master, which has paused its
@@ -215,7 +242,7 @@ func (c *Cluster) Join(n, contact *Node, addr topology.Addr) error {
 	n.lock()
 	n.cluster, n.addr = c, addr
 	n.topo = topology.NewNode(topology.Config{
-		Addr: addr, Version: n.version, Settings: n.topologySettings(), Host: (*topologyHost)(n), Rand: n.rand,
+		Addr: addr, Version: n.version, Settings: n.topologySettings(), Host: (*topologyHost)(n), Rand: n.forkRand(),
 	}, now)
 	n.publishID()
 	n.announce()
