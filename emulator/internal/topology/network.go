@@ -391,6 +391,15 @@ func (w *Network) Settle(now int64) bool {
 	return w.converged()
 }
 
+// Skip lets network time run ahead of the caller's clock by so many
+// milliseconds more.
+func (w *Network) Skip(now, ms int64) {
+	w.Run(now)
+	w.ahead += ms
+	w.pass(w.now + ms)
+	w.collect()
+}
+
 const (
 	// stuckAfter is how many node timeouts, and milliseconds more, without a
 	// change mean that there will be none: elections are tried again after four
