@@ -243,8 +243,15 @@ func (r *streamRead) parseFrom(c *Call, i int, stream *keyspace.Stream) (from re
 // serve reads stream i; served is false if there is nothing to reply about it.
 func (r *streamRead) serve(c *Call, i int, stream *keyspace.Stream) (items []streamItem, served bool) {
 	from := r.from[i]
+	newest := keyspace.StreamID{}
+	switch {
+	case c.onlyReadyKey():
+		newest = stream.LastID // even if that entry has been trimmed already
+	case stream.Len() > 0:
+		newest = stream.LastEntryID()
+	}
 	if r.group == nil {
-		if stream.Len() == 0 || stream.LastEntryID().Compare(from.after) <= 0 {
+		if newest.Compare(from.after) <= 0 {
 			return nil, false
 		}
 		start, _ := from.after.Next()
@@ -254,7 +261,7 @@ func (r *streamRead) serve(c *Call, i int, stream *keyspace.Stream) (items []str
 		return items, true
 	}
 	group := r.groups[i]
-	hasNew := stream.Len() > 0 && stream.LastEntryID().Compare(group.LastID) > 0
+	hasNew := newest.Compare(group.LastID) > 0
 	served = hasNew || !from.isNew
 	if !served && !c.Version().AtLeast(7, 2) {
 		return nil, false // the consumer has not even been seen
