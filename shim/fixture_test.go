@@ -300,3 +300,52 @@ func join(c *cluster) *cluster {
 	}
 	return c
 }
+
+// failover makes a replica of a master take over without losing a write, and
+// returns when it has.
+func (c *cluster) failover(master int) {
+	c.t.Helper()
+	if err := c.tryFailover(master); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) tryFailover(master int) error {
+	id := c.do(master, "CLUSTER", "MYID")
+	for replica := range c.nodes {
+		if replica == master || c.isMaster(replica) {
+			continue
+		}
+		line := strings.Fields(c.myself(replica))
+		if line[3] != id {
+			continue
+		}
+		var asked time.Time
+		deadline := time.Now().Add(20 * time.Second)
+		for ; !c.isMaster(replica) || c.isMaster(master); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				return fmt.Errorf("node %d did not take over from %d", replica, master)
+			}
+			if time.Since(asked) > 5*time.Second {
+				asked = time.Now()
+				if err := c.nodes[replica].ClusterFailover(context.Background()).Err(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("node %d has no replica", master)
+}
+
+// myself is a node's own line of CLUSTER NODES.
+func (c *cluster) myself(node int) string {
+	c.t.Helper()
+	for line := range strings.Lines(c.do(node, "CLUSTER", "NODES").(string)) {
+		if strings.Contains(line, "myself") {
+			return line
+		}
+	}
+	c.t.Fatalf("node %d does not list itself", node)
+	return ""
+}
