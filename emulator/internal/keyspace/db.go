@@ -60,6 +60,15 @@ func (db *DB) Peek(key []byte) Value {
 	return k.Value.value
 }
 
+// Stored is Peek that also finds a key that has expired and was not removed yet.
+func (db *DB) Stored(key []byte) Value {
+	k := db.entries.Find(key)
+	if k == nil {
+		return nil
+	}
+	return k.Value.value
+}
+
 // Exists reports whether key is there and not expired, without a trace.
 func (db *DB) Exists(key []byte) bool { return db.live(key) != nil }
 
