@@ -115,3 +115,18 @@ func (n *Node) TTL(key string) (ttl time.Duration, ok bool) {
 	})
 	return ttl, ok
 }
+
+// Master is the master of a replica as it sees itself, nil for a master and for
+// one that is not of this cluster any more.
+func (n *Node) Master() *Node {
+	id := n.server.MasterID()
+	if id == "" {
+		return nil
+	}
+	for _, other := range n.cluster.Nodes() {
+		if other.ID() == id {
+			return other
+		}
+	}
+	return nil
+}

@@ -337,3 +337,6 @@ func (c *Cluster) resetServers() error {
 	}
 	return nil
 }
+
+// Paused reports whether the node was paused and not resumed.
+func (n *Node) Paused() bool { return n.server.Frozen() }

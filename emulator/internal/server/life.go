@@ -275,3 +275,16 @@ func resetConn(conn net.Conn) {
 		c.Close()
 	}
 }
+
+// Frozen reports whether the node answers nothing.
+func (n *Node) Frozen() bool { return n.life.gate.isClosed() }
+
+// MasterID is the id of the master of a replica, "" for a master.
+func (n *Node) MasterID() string {
+	n.lock()
+	defer n.unlock()
+	if n.topo == nil {
+		return ""
+	}
+	return n.topo.Master()
+}
