@@ -35,6 +35,7 @@ func main() {
 // cli is the command line.
 type cli struct {
 	Serve   serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
+	Ctl     ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
@@ -58,14 +59,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 		args = []string{"serve", "--help"} // what most who ask want to know
 	}
-	_, err = parser.Parse(args)
-	if exited { // --help, --version
+	parsed, err := parser.Parse(args)
+	switch {
+	case exited: // --help, --version
 		return code
-	}
-	if err == nil {
-		err = app.Serve.run(ctx, stdout, stderr)
-	} else {
+	case err != nil:
 		err = usageError{err}
+	case strings.HasPrefix(parsed.Command(), "ctl"):
+		err = app.Ctl.run(ctx, stdout)
+	default:
+		err = app.Serve.run(ctx, stdout, stderr)
 	}
 	if err == nil {
 		return exitOK

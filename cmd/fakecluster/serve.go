@@ -7,31 +7,39 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/emulator/control"
 )
 
 // serve is the command that runs a cluster. Flags and environment variables
 // are named after the fields.
 type serve struct {
-	Masters          int    `default:"3" help:"Masters, which share the hash slots."`
-	Replicas         int    `default:"0" help:"Replicas of every master."`
-	Port             int    `default:"7000" help:"Port of the first node; the others follow."`
-	Bind             string `default:"127.0.0.1" help:"Address to listen at."`
-	AnnounceHost     string `placeholder:"HOST" help:"Host that clients are told, if not the one listened at."`
-	AnnouncePortBase int    `default:"0" placeholder:"PORT" help:"Port of the first node that clients are told, if not --port."`
-	Standalone       bool   `help:"Run one ordinary Redis: cluster mode off, 16 databases."`
-	Empty            bool   `help:"Run nodes that have not met and own no slots, for redis-cli --cluster create."`
-	Password         string `help:"Password that clients must authenticate with."`
-	Seed             uint64 `default:"1" help:"Makes random choices, node ids first, repeatable."`
-	RedisVersion     string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
-	LogLevel         string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
-	LogFormat        string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
-	ReadyFile        string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
-	ProtectedMode    string `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
-	Grokzen          bool   `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
+	Masters           int           `default:"3" help:"Masters, which share the hash slots."`
+	Replicas          int           `default:"0" help:"Replicas of every master."`
+	Port              int           `default:"7000" help:"Port of the first node; the others follow."`
+	Bind              string        `default:"127.0.0.1" help:"Address to listen at."`
+	AnnounceHost      string        `placeholder:"HOST" help:"Host that clients are told, if not the one listened at."`
+	AnnouncePortBase  int           `default:"0" placeholder:"PORT" help:"Port of the first node that clients are told, if not --port."`
+	Standalone        bool          `help:"Run one ordinary Redis: cluster mode off, 16 databases."`
+	Empty             bool          `help:"Run nodes that have not met and own no slots, for redis-cli --cluster create."`
+	Nodes             string        `type:"path" placeholder:"FILE" help:"File with what CLUSTER NODES said of a cluster: run one of the same shape, with its ids and slots."`
+	NodeTimeout       time.Duration `default:"15s" help:"After how long a node that does not answer is held for failed."`
+	Hostnames         string        `placeholder:"FORMAT" help:"Host names the nodes announce, such as redis-%d.local."`
+	PreferredEndpoint string        `default:"ip" enum:"ip,hostname,unknown-endpoint" help:"What clients are told to connect to: ${enum}."`
+	Control           bool          `default:"true" negatable:"" help:"Understand the command FAKECLUSTER, with which clients and fakecluster ctl steer the cluster."`
+	Password          string        `help:"Password that clients must authenticate with."`
+	Seed              uint64        `default:"1" help:"Makes random choices, node ids first, repeatable."`
+	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
+	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
+	LogFormat         string        `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
+	ReadyFile         string        `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
+	ProtectedMode     string        `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
+	Grokzen           bool          `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
 }
 
 // run serves until ctx ends.
@@ -40,13 +48,17 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	log := s.logger(stderr)
+	starts, err := s.clusters(log)
+	if err != nil {
+		return err
+	}
 	var clusters []*emulator.Cluster
 	defer func() {
 		for _, c := range clusters {
 			c.Close()
 		}
 	}()
-	for _, opts := range s.clusters(log) {
+	for _, opts := range starts {
 		c, err := emulator.Start(opts...)
 		if err != nil {
 			return startError(err)
@@ -80,9 +92,13 @@ func (s *serve) check() error {
 
 // clusters are the options of what to start: the cluster or the standalone
 // server, and in the image's manner two plain servers behind a cluster.
-func (s *serve) clusters(log *slog.Logger) [][]emulator.Option {
+func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
 	shared := []emulator.Option{
 		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
+		emulator.NodeTimeout(s.NodeTimeout),
+	}
+	if s.Control {
+		shared = append(shared, control.Option())
 	}
 	at := func(offset int) []emulator.Option {
 		announced := s.AnnouncePortBase
@@ -97,16 +113,29 @@ func (s *serve) clusters(log *slog.Logger) [][]emulator.Option {
 	first := append(at(0), shared...)
 	switch {
 	case s.Standalone:
-		return [][]emulator.Option{append(first, emulator.Standalone())}
+		return [][]emulator.Option{append(first, emulator.Standalone())}, nil
 	case s.Empty:
 		first = append(first, emulator.Empty())
 	}
 	first = append(first, emulator.Masters(s.Masters), emulator.Replicas(s.Replicas))
+	if s.Hostnames != "" {
+		first = append(first, emulator.Hostnames(s.Hostnames))
+	}
+	if s.PreferredEndpoint != "ip" {
+		first = append(first, emulator.PreferredEndpoint(s.PreferredEndpoint))
+	}
+	if s.Nodes != "" {
+		text, err := os.ReadFile(s.Nodes)
+		if err != nil {
+			return nil, usagef("--nodes: %w", err)
+		}
+		first = append(first, emulator.FromNodes(string(text)))
+	}
 	if s.Grokzen && grokzenStandalone() {
 		second := append(at(s.Masters*(1+s.Replicas)), shared...)
-		return [][]emulator.Option{first, append(second, emulator.Servers(2))}
+		return [][]emulator.Option{first, append(second, emulator.Servers(2))}, nil
 	}
-	return [][]emulator.Option{first}
+	return [][]emulator.Option{first}, nil
 }
 
 // startError tells apart what the user can put right.
