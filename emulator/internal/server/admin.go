@@ -41,10 +41,6 @@ func timeCommand(c *command.Call) {
 	c.Reply.BulkString(fmt.Sprint(now.Nanosecond() / 1000))
 }
 
-func lolwut(c *command.Call) {
-	c.Reply.Verbatim("txt", "Redis ver. "+c.Version().String()+"\n")
-}
-
 // noPersistence answers SAVE and its kin as a server would whose every save is
 // instant and goes nowhere.
 func noPersistence(c *command.Call) {

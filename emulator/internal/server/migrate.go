@@ -97,7 +97,12 @@ func migrate(c *command.Call) {
 	}
 	s.node.later(func() {
 		reply := s.newReply()
-		s.node.exclusively(func() { s.node.migrate(m, reply) })
+		s.node.exclusively(func() {
+			s.node.migrate(m, reply)
+			if reply.Errors > 0 {
+				s.node.stats.countError(reply.LastError)
+			}
+		})
 		s.answerLate(reply)
 	})
 }
