@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,7 +48,17 @@ func (n *Node) configure(o Options) error {
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
+	n.config.OnChange("port", n.keepPort)
 	n.applyConfig()
+	return nil
+}
+
+// keepPort refuses another port: where a node listens is for whoever started
+// it to say.
+func (n *Node) keepPort() error {
+	if n.config.Int("port") != int64(n.port) {
+		return errors.New("Unable to listen on this port. Check server logs.")
+	}
 	return nil
 }
 
