@@ -65,9 +65,7 @@ func (n *Node) makeRoom() {
 	}
 	n.commitEffects()
 	n.releaseInvalidations()
-	if spent := n.clock.Now().Sub(began); n.set.observing.spikeThreshold != 0 && spent >= n.set.observing.spikeThreshold {
-		n.latency.spike("eviction-cycle", spent, n.now)
-	}
+	n.spiked("eviction-cycle", n.clock.Now().Sub(began))
 }
 
 func (n *Node) evict(db *keyspace.DB, key string) {

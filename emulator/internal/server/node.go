@@ -383,6 +383,7 @@ func (n *Node) expireDue() {
 		n.lock()
 		n.expiry.at = 0
 		more = !n.closed && !n.expiry.off && !n.life.gate.isClosed() && n.ks.ExpireDue(expireBatch) == expireBatch
+		n.spiked("expire-cycle", n.clock.Now().Sub(n.now))
 		n.unlock()
 	}
 }

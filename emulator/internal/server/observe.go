@@ -38,8 +38,8 @@ func (n *Node) observe(c *command.Call, spent time.Duration, failed bool) {
 	if failed {
 		cs.failed++
 	}
-	if o.spikeThreshold != 0 && spent >= o.spikeThreshold && !(c.Resumed && blocked) {
-		n.latency.spike(commandEvent(c), spent, n.now)
+	if o.spikeThreshold != 0 && !(c.Resumed && blocked) {
+		n.spiked(commandEvent(c), spent)
 	}
 	if !blocked {
 		if o.slowerThan >= 0 && spent >= o.slowerThan && !c.Spec.Has(command.SkipSlowlog) {
@@ -51,6 +51,13 @@ func (n *Node) observe(c *command.Call, spent time.Duration, failed bool) {
 	}
 	if len(n.monitors) > 0 && !c.Resumed {
 		n.showMonitors(c)
+	}
+}
+
+// spiked records an event for LATENCY if it took long enough.
+func (n *Node) spiked(event string, spent time.Duration) {
+	if threshold := n.set.observing.spikeThreshold; threshold != 0 && spent >= threshold {
+		n.latency.spike(event, spent, n.now)
 	}
 }
 
