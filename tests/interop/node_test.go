@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// The JavaScript clients run node/scenario.mjs; "npm ci" in node/ installs them.
+// The JavaScript clients run node/scenario.mjs, and BullMQ its own program; "npm ci" in node/ installs them.
 func TestNodeClients(t *testing.T) {
 	node := need(t, "node")
 	for _, c := range []struct{ name, program, module string }{
 		{"redis 4.7", "noderedis.mjs", "redis4"},
 		{"redis", "noderedis.mjs", "redis"},
 		{"ioredis", "ioredis.mjs", "ioredis"},
+		{"bullmq", "bullmq.mjs", "bullmq"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := os.Stat(filepath.Join("node", "node_modules", c.module)); err != nil {
