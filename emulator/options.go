@@ -31,6 +31,7 @@ type options struct {
 	password   string
 	log        *slog.Logger
 
+	inOrder      bool
 	tcp          bool
 	bind         string
 	port         int
@@ -159,6 +160,17 @@ func TCP(host string, port int) Option {
 			return badOption("port %d is not between 0 and 65535", port)
 		}
 		o.tcp, o.bind, o.port = true, host, port
+		return nil
+	}
+}
+
+// InOrder serves clients that come by TCP in the order in which they wrote, on
+// Linux, as the one event loop of Redis does: BLPOP sent on one connection
+// precedes LPUSH sent on another right after it. It costs some microseconds per
+// request. Without it a program has to see that the one is blocked first.
+func InOrder() Option {
+	return func(o *options) error {
+		o.inOrder = true
 		return nil
 	}
 }

@@ -96,7 +96,7 @@ func (c *Cluster) newNode() (*Node, error) {
 	n.server, err = server.NewNode(server.Options{
 		Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: p.announcedPort,
 		Rand: rand.New(source), Source: source, Clock: c.clock, Log: o.log.With("node", n.Addr()),
-		OnShutdown: n.kill, Dial: c.reach, Harness: c.harness, Outside: outside, Config: o.config,
+		OnShutdown: n.kill, Dial: c.reach, Harness: c.harness, Outside: outside, Config: o.config, InOrder: o.inOrder,
 	})
 	if err != nil {
 		p.close()

@@ -292,7 +292,7 @@ func TestHelpNamesFlagsAndVariables(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	for _, flag := range []string{
-		"masters", "replicas", "port", "bind", "announce-host", "announce-port-base", "standalone", "empty", "password", "seed",
+		"masters", "replicas", "port", "bind", "announce-host", "announce-port-base", "standalone", "empty", "password", "seed", "in-order",
 		"redis-version", "log-level", "log-format", "ready-file", "protected-mode", "grokzen",
 		"nodes", "node-timeout", "hostnames", "preferred-endpoint", "control",
 	} {

@@ -34,6 +34,7 @@ type serve struct {
 	Control           bool          `default:"true" negatable:"" help:"Understand the command FAKECLUSTER, with which clients and fakecluster ctl steer the cluster."`
 	Password          string        `help:"Password that clients must authenticate with."`
 	Seed              uint64        `default:"1" help:"Makes random choices, node ids first, repeatable."`
+	InOrder           bool          `help:"Serve clients in the order in which they wrote, as one event loop does."`
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
 	LogFormat         string        `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
@@ -99,6 +100,9 @@ func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
 	}
 	if s.Control {
 		shared = append(shared, control.Option())
+	}
+	if s.InOrder {
+		shared = append(shared, emulator.InOrder())
 	}
 	at := func(offset int) []emulator.Option {
 		announced := s.AnnouncePortBase

@@ -39,7 +39,7 @@ func (n *Node) Serve(ln net.Listener) error {
 	l.server = redcon.NewServerNetwork(ln.Addr().Network(), ln.Addr().String(),
 		func(c redcon.Conn, _ redcon.Command) {
 			s := newSession(n, c.NetConn().(*wrappedConn).Conn)
-			s.listener = l
+			s.listener, s.turn = l, n.loop.join(s.conn)
 			s.serve()
 			c.NetConn().Close()
 		},
@@ -48,6 +48,9 @@ func (n *Node) Serve(ln net.Listener) error {
 	)
 	l.server.AcceptError = func(err error) { n.log.Warn("accepting a connection", "error", err) }
 	n.listeners = append(n.listeners, l)
+	if n.options.InOrder && n.loop == nil && ln.Addr().Network() == "tcp" {
+		n.loop = newEventLoop()
+	}
 	go func() {
 		defer close(l.done)
 		if err := l.server.Serve(&wrappedListener{ln, l, n.refuse}); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -124,4 +127,5 @@ func (n *Node) Close() {
 	for _, l := range listeners {
 		l.close()
 	}
+	n.loop.close()
 }

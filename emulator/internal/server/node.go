@@ -50,6 +50,8 @@ type Options struct {
 	Config map[string]string
 	// Harness arranges faults and a trace; all nodes of a cluster share one.
 	Harness *Harness
+	// InOrder serves clients in the order in which they wrote; see eventLoop.
+	InOrder bool
 	// Outside are commands that no list shows, by their lower-case names.
 	Outside map[string]Outside
 }
@@ -128,6 +130,7 @@ type Node struct {
 	addr      topology.Addr // where it listens
 	listeners []*listener
 	ended     []*listener // which no longer accept
+	loop      *eventLoop  // nil where nobody listens on TCP
 }
 
 // dbKey names a key across databases.

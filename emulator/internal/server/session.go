@@ -34,6 +34,8 @@ type session struct {
 	parked    *waiter  // what to wait for next
 	postponed [][]byte // a command to be tried again before others
 
+	turn     *turn
+	unread   bool // the last read may have left something
 	out      outQueue
 	deferred resp.Encoder // messages to itself, held back until the reply is written
 	killed   atomic.Bool
@@ -102,6 +104,7 @@ func (s *session) serve() {
 		return
 	}
 	defer s.node.dismiss(s)
+	defer s.turn.leave()
 	for s.step() {
 	}
 	if !s.killed.Load() {
@@ -117,11 +120,15 @@ func (s *session) step() bool {
 	case err != nil || s.killed.Load():
 		return false
 	case s.parked != nil:
+		s.turn.end()
+		s.unread = true
 		return s.awaitService()
 	case more:
 		return true
 	}
+	s.turn.wait(s.unread)
 	_, err = s.parser.Read(s.conn)
+	s.unread = s.parser.Room() == 0
 	if err == nil {
 		return true
 	}
@@ -247,6 +254,7 @@ func (s *session) disconnect() {
 	}
 	s.out.close()
 	s.conn.Close()
+	s.turn.cancel()
 }
 
 // local reports whether the peer is on this machine.
