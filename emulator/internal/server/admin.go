@@ -18,7 +18,6 @@ var serverCommands = map[string]command.Handler{
 	"shutdown":         shutdown,
 	"wait":             wait,
 	"role":             role,
-	"lastsave":         lastSave,
 	"config|get":       configGet,
 	"config|set":       configSet,
 	"config|resetstat": configResetStat,
@@ -28,10 +27,6 @@ var serverCommands = map[string]command.Handler{
 	"memory|doctor":    memoryDoctor,
 	"memory|purge":     func(c *command.Call) { c.Reply.Status("OK") },
 	"memory|help":      help,
-	"save":             noPersistence,
-	"bgsave":           noPersistence,
-	"bgrewriteaof":     noPersistence,
-	"failover":         failover,
 }
 
 func timeCommand(c *command.Call) {
@@ -39,23 +34,6 @@ func timeCommand(c *command.Call) {
 	c.Reply.Array(2)
 	c.Reply.BulkString(fmt.Sprint(now.Unix()))
 	c.Reply.BulkString(fmt.Sprint(now.Nanosecond() / 1000))
-}
-
-// noPersistence answers SAVE and its kin as a server would whose every save is
-// instant and goes nowhere.
-func noPersistence(c *command.Call) {
-	switch c.Spec.Name {
-	case "bgsave":
-		c.Reply.Status("Background saving started")
-	case "bgrewriteaof":
-		c.Reply.Status("Background append only file rewriting started")
-	default:
-		c.Reply.Status("OK")
-	}
-}
-
-func lastSave(c *command.Call) {
-	c.Reply.Int(c.Client.(*session).node.started.Unix())
 }
 
 // shutdown asks whoever started the node to end it; the client sees its
@@ -83,20 +61,6 @@ func shutdown(c *command.Call) {
 	default:
 		s.closing = true
 		go s.node.onShutdown()
-	}
-}
-
-func failover(c *command.Call) {
-	n := c.Client.(*session).node
-	switch {
-	case c.ClusterEnabled:
-		c.Reply.Error("ERR FAILOVER not allowed in cluster mode.")
-	case len(c.Args) == 2 && is(c.Args[1], "abort"):
-		c.Reply.Error("ERR No failover in progress.")
-	case n.isReplica():
-		c.Reply.Error("ERR FAILOVER is not valid when server is a replica.")
-	default:
-		c.Reply.Error("ERR FAILOVER requires connected replicas.")
 	}
 }
 

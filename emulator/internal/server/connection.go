@@ -149,7 +149,13 @@ func hello(c *command.Call) {
 	s := c.Client.(*session)
 	h, msg := parseHello(c)
 	switch {
+	case msg != "" && !c.Version().AtLeast(7, 2) && h.auth && !s.logIn(c, string(h.user), h.password):
+		c.Reply.Error(errWrongPass)
+		return
 	case msg != "":
+		if h.setName && !c.Version().AtLeast(7, 2) {
+			s.name = string(h.name) // options take effect as they are read
+		}
 		c.Reply.Error(msg)
 		return
 	case h.auth && !s.logIn(c, string(h.user), h.password):

@@ -56,7 +56,6 @@ var debugSubcommands = map[string]debugSubcommand{
 	"stringmatch-test":             {2, 2, func(_ *Node, c *command.Call) { c.Reply.Status("Apparently Redis did not crash: test passed") }},
 	"client-eviction":              {2, 2, func(_ *Node, c *command.Call) { c.Reply.Error("ERR maxmemory-clients is disabled.") }},
 	"structsize":                   {2, 2, debugStructSize},
-	"jmap":                         {2, math.MaxInt, wouldEndProcess},
 	"segfault":                     {2, 2, wouldEndProcess},
 	"panic":                        {2, 2, wouldEndProcess},
 	"assert":                       {2, 2, wouldEndProcess},

@@ -24,6 +24,7 @@ func (s *session) execute(args [][]byte) {
 		s.last = c.Spec
 	}
 	if c.Spec == nil && isHTTP(args[0]) {
+		s.enc.Reset() // Redis forgets what it has not sent yet
 		n.log.Warn("closing a client that speaks HTTP, possibly in the name of somebody's browser", "addr", s.addr)
 		s.closing = true
 		return
@@ -98,11 +99,12 @@ func (n *Node) refusal(s *session, c *command.Call) string {
 		return n.table.LookupError(c.Args)
 	case !spec.CheckArity(len(c.Args)):
 		return n.table.ArityError(spec)
-	case spec.Handler == nil:
-		return absent(spec)
 	}
 	if msg := n.protected(s, spec); msg != "" {
 		return msg
+	}
+	if spec.Handler == nil {
+		return absent(spec)
 	}
 	switch {
 	case !s.authenticated && !spec.Has(command.NoAuth) && !n.users.Default().OpenToAll():
@@ -116,11 +118,8 @@ func (n *Node) refusal(s *session, c *command.Call) string {
 // protected guards the commands that enable-debug-command and
 // enable-module-command switch.
 func (n *Node) protected(s *session, spec *command.Spec) string {
-	name := spec.Name
-	if spec.Parent != nil {
-		name = spec.Parent.Name
-	}
-	if name != "debug" && name != "module" {
+	name, sub, _ := strings.Cut(spec.Name, "|")
+	if name != "debug" && (name != "module" || sub == "list" || sub == "help") {
 		return ""
 	}
 	option := "enable-" + name + "-command"
@@ -134,12 +133,6 @@ func (n *Node) protected(s *session, spec *command.Spec) string {
 	}
 	return "ERR " + strings.ToUpper(name) + " command not allowed. If the " + option +
 		" option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
-}
-
-// absent answers for commands this server knows but, like a Redis that has
-// them switched off, does not have.
-func absent(spec *command.Spec) string {
-	return "ERR " + strings.ToUpper(strings.ReplaceAll(spec.Name, "|", " ")) + " is not available: this server keeps nothing on disk and speaks no replication protocol"
 }
 
 // verdict asks the topology where a command belongs.

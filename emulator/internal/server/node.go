@@ -111,6 +111,7 @@ type Node struct {
 	invocations   uint64 // commands run, those of scripts and transactions too
 	replog        *replication.Log
 	replica       replicaSide
+	elsewhere     masterElsewhere
 	offsetSeen    int64    // replication offset a replica has executed
 	masterClient  *session // in whose name a replica executes
 	expiry        expiryTimer
@@ -182,6 +183,7 @@ var families = []map[string]command.Handler{
 	scriptingCommands,
 	functionCommands,
 	migrateCommands,
+	absentCommands,
 	serverCommands,
 	clusterCommands,
 	trackingCommands,

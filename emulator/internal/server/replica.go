@@ -73,7 +73,9 @@ func (n *Node) relieve() {
 }
 
 // isReplica reports whether the node serves a master's data.
-func (n *Node) isReplica() bool { return n.topo != nil && !n.topo.IsMaster() }
+func (n *Node) isReplica() bool {
+	return n.topo != nil && !n.topo.IsMaster() || n.elsewhere.host != ""
+}
 
 // follow makes the node a replica of another, or a master when id is empty.
 // The data is copied when the node's lock has been released.
@@ -247,6 +249,9 @@ func (n *Node) dataAge() int64 {
 
 // masterAddr is where the master of a replica is.
 func (n *Node) masterAddr() (host string, port int) {
+	if n.topo == nil {
+		return n.elsewhere.host, n.elsewhere.port
+	}
 	id := n.topo.Master()
 	for _, k := range n.topo.View() {
 		if k.ID == id {
