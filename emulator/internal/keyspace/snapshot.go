@@ -34,6 +34,21 @@ func (ks *Keyspace) Restore(s *Snapshot) {
 	}
 }
 
+// Merge puts in a copy of what a snapshot has that has not expired since, in the
+// place of keys of the same names.
+func (ks *Keyspace) Merge(s *Snapshot) {
+	for i, db := range ks.dbs[:min(len(ks.dbs), len(s.dbs))] {
+		for _, e := range s.dbs[i] {
+			if e.expireAt != 0 && e.expireAt < ks.now {
+				continue
+			}
+			key := []byte(e.key)
+			db.Set(key, e.value.Clone(), false)
+			db.expiries.set(db.entries.Find(key), e.expireAt)
+		}
+	}
+}
+
 // fill replaces the data of a database.
 func (db *DB) fill(entries []snapshotEntry) {
 	db.Clear()

@@ -153,27 +153,6 @@ func debugPopulate(_ *Node, c *command.Call) {
 	c.Reply.Status("OK")
 }
 
-// debugReload saves and loads the data. There is no file: an earlier one cannot
-// be loaded, and what would be merged with it stays as it is.
-func debugReload(_ *Node, c *command.Call) {
-	for _, option := range c.Args[2:] {
-		switch {
-		case is(option, "merge"), is(option, "noflush"):
-		case is(option, "nosave"):
-			c.Reply.Error("ERR Error trying to load the RDB dump, check server logs.")
-			return
-		default:
-			c.Reply.Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
-			return
-		}
-	}
-	if err := c.Keyspace().Reload(); err != nil {
-		c.Reply.Error("ERR Error trying to load the RDB dump: " + err.Error())
-		return
-	}
-	c.Reply.Status("OK")
-}
-
 func debugReplicate(n *Node, c *command.Call) {
 	if n.replicating() && !c.FromMaster {
 		n.effects.add(c.DB.ID(), c.Args[2:])

@@ -101,6 +101,7 @@ type Node struct {
 	blocked       blocking
 	pubsub        pubsub
 	scripts       scripts
+	saved         *savedData // by DEBUG RELOAD
 	effects       effects
 	tracking      tracking
 	isFull        bool // makeRoom could not
