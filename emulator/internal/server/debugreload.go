@@ -11,8 +11,6 @@ type savedData struct {
 	libraries [][]byte // their code
 }
 
-const errReload = "ERR Error trying to load the RDB dump, check server logs."
-
 // debugReload saves the data unless NOSAVE, removes it unless NOFLUSH, and loads
 // what was saved. Data that is still there must be allowed to be replaced with
 // MERGE: where Redis would exit because a key is there already, this fails.
@@ -48,10 +46,11 @@ func debugReload(n *Node, c *command.Call) {
 // loaded or replaced by itself.
 func (n *Node) saveAndReload(mayReplace bool) string {
 	if !mayReplace && !n.holdsNothing() {
-		return errReload
+		return n.cannotLoad()
 	}
 	if err := n.ks.Reload(); err != nil {
-		return "ERR Error trying to load the RDB dump: " + err.Error()
+		n.log.Error("cannot reload the data", "error", err)
+		return n.cannotLoad()
 	}
 	n.saved = &savedData{data: n.ks.Snapshot(), libraries: n.scripts.functions.code()}
 	return ""
@@ -65,15 +64,22 @@ func (n *Node) loadSaved(flush, merge bool) string {
 		n.flushFunctions()
 	}
 	if n.saved == nil || !merge && !n.holdsNothing() {
-		return errReload
+		return n.cannotLoad()
 	}
 	for _, code := range n.saved.libraries {
 		if _, msg := n.loadLibrary(code, true); msg != "" {
-			return errReload
+			return n.cannotLoad()
 		}
 	}
 	n.ks.Merge(n.saved.data)
 	return ""
+}
+
+func (n *Node) cannotLoad() string {
+	if n.version.AtLeast(7, 2) {
+		return "ERR Error trying to load the RDB dump, check server logs."
+	}
+	return "ERR Error trying to load the RDB dump"
 }
 
 // holdsNothing reports whether there are neither keys nor functions.
