@@ -72,26 +72,32 @@ func (c *call) nodes(list string) ([]*emulator.Node, error) {
 	return nodes, nil
 }
 
-// byName makes CLUSTER NODES readable: names for ids and addresses, no times.
+// byName makes CLUSTER NODES readable.
 func (c *call) byName(text string) string {
 	names := map[string]string{}
 	for _, n := range c.cluster.Nodes() {
 		names[n.ID()] = n.Name()
 	}
+	return Readable(text, names)
+}
+
+// Readable makes what CLUSTER NODES says short: names, which names has by id,
+// for ids and addresses, and no times. The lines are in the order of the names.
+func Readable(clusterNodes string, names map[string]string) string {
+	name := func(id string) string {
+		if known, ok := names[id]; ok {
+			return known
+		}
+		return id
+	}
 	type line struct{ name, text string }
 	var lines []line
-	for raw := range strings.Lines(text) {
+	for raw := range strings.Lines(clusterNodes) {
 		fields := strings.Fields(raw)
 		if len(fields) < 8 {
 			continue
 		}
-		name := func(id string) string {
-			if known, ok := names[id]; ok {
-				return known
-			}
-			return id
-		}
-		words := []string{name(fields[0]), strings.TrimPrefix(strings.TrimPrefix(fields[2], "myself,"), "myself")}
+		words := []string{name(fields[0]), strings.TrimPrefix(fields[2], "myself,")}
 		if fields[3] != "-" {
 			words = append(words, "of", name(fields[3]))
 		}
@@ -99,11 +105,11 @@ func (c *call) byName(text string) string {
 		if fields[7] != "connected" {
 			words = append(words, fields[7])
 		}
-		for _, slots := range fields[8:] {
+		for _, owned := range fields[8:] {
 			for id, known := range names {
-				slots = strings.ReplaceAll(slots, id, known)
+				owned = strings.ReplaceAll(owned, id, known)
 			}
-			words = append(words, slots)
+			words = append(words, owned)
 		}
 		lines = append(lines, line{words[0], strings.Join(words, " ")})
 	}

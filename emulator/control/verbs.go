@@ -15,7 +15,7 @@ func init() {
 	verbs = []verb{
 		{"help", "", "Say this.", func(*call) (string, error) { return Help(), nil }},
 		{"nodes", "", "List the nodes: name, address, role, master, state, slots.", listNodes},
-		{"view", "NODE", "Show the cluster as a node sees it, in CLUSTER NODES' order.", view},
+		{"view", "NODE", "Show the cluster as a node sees it.", view},
 		{"reset", "", "Make everything as it was at the start; connections stay.", reset},
 		{"settle", "", "Let the cluster's bus run until nothing changes: failures are noticed, elections held.", settle},
 

@@ -22,11 +22,12 @@ type outQueue struct {
 	now  nonblockingWriter
 
 	mu      sync.Mutex
-	chunks  [][]byte // waiting, the oldest first
-	size    int      // bytes waiting, those being written included
-	writing bool     // somebody is writing, and will take what comes meanwhile
-	broken  bool     // the connection takes nothing more
-	pace    tempo    // until nothing is waiting
+	chunks  [][]byte      // waiting, the oldest first
+	size    int           // bytes waiting, those being written included
+	writing bool          // somebody is writing, and will take what comes meanwhile
+	broken  bool          // the connection takes nothing more
+	pace    tempo         // until nothing is waiting
+	ended   chan struct{} // closed when broken is set, if a pace was
 	idle    sync.Cond
 }
 
@@ -42,6 +43,9 @@ func (q *outQueue) slowDown(bytes int, rest time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.pace = tempo{max(1, bytes), rest}
+	if q.ended == nil {
+		q.ended = make(chan struct{})
+	}
 }
 
 // chunkSize is how much is gathered before another chunk is begun.
@@ -129,17 +133,21 @@ func (q *outQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.chunks) > 0 && !q.broken {
-		chunk, rest := q.chunks[0], q.pace.rest
+		chunk := q.chunks[0]
 		if most := q.pace.bytes; most > 0 && len(chunk) > most {
 			q.chunks[0] = chunk[most:]
 			chunk = chunk[:most]
 		} else {
 			q.chunks = q.chunks[1:]
 		}
+		rest := q.pace.rest
+		if len(q.chunks) == 0 {
+			rest = 0
+		}
 		q.mu.Unlock()
 		n, err := q.conn.Write(chunk)
 		if rest > 0 {
-			time.Sleep(rest)
+			q.pause(rest)
 		}
 		q.mu.Lock()
 		q.size -= n
@@ -149,6 +157,16 @@ func (q *outQueue) drain() {
 	}
 	q.writing, q.pace = false, tempo{}
 	q.idle.Broadcast()
+}
+
+// pause rests, unless the connection ends.
+func (q *outQueue) pause(rest time.Duration) {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-q.ended:
+	}
 }
 
 func (q *outQueue) wrote(chunks, rest [][]byte, err error) {
@@ -181,6 +199,9 @@ func (q *outQueue) close() {
 }
 
 func (q *outQueue) breakLocked() {
+	if q.ended != nil && !q.broken {
+		close(q.ended)
+	}
 	q.broken, q.chunks, q.size = true, nil, 0
 	q.idle.Broadcast()
 }
