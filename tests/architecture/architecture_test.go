@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 // are about is none of the others' business.
 var owners = map[string][]string{
 	"github.com/redis/go-redis/...":  {"shim/...", "layoutkit/...", "broker/...", "cmd/fakecluster/...", "examples/...", "tests/..."},
-	"github.com/yuin/gopher-lua/...": {"lua/..."},
+	"github.com/yuin/gopher-lua/...": {}, // only miniredis brings it along; ours is lua
 	"github.com/tidwall/redcon":      {"emulator/internal/resp", "emulator/internal/server"},
 	"github.com/alecthomas/kong":     {"cmd/fakecluster/..."},
 	"net/http":                       {"emulator/control", "cmd/fakecluster/...", "examples/...", "tests/..."},
