@@ -31,14 +31,16 @@ type options struct {
 	password   string
 	log        *slog.Logger
 
-	inOrder      bool
-	tcp          bool
-	bind         string
-	port         int
-	announceHost string
-	announceBase int
-	nat          bool
-	hostname     string // a format with the node's number
+	inOrder bool
+
+	declaredKeysOnly bool
+	tcp              bool
+	bind             string
+	port             int
+	announceHost     string
+	announceBase     int
+	nat              bool
+	hostname         string // a format with the node's number
 
 	shape   []topology.Member // of FromNodes
 	owned   [][]slots.Range   // by master
@@ -116,6 +118,16 @@ func RedisVersion(v string) Option {
 			return badOption("%v", err)
 		}
 		o.version = parsed
+		return nil
+	}
+}
+
+// DeclaredKeysOnly makes every key that a script or function uses without having
+// declared it in KEYS an error that names the key. Redis lets such scripts pass
+// as long as the key happens to be on the same node; they break when it moves.
+func DeclaredKeysOnly() Option {
+	return func(o *options) error {
+		o.declaredKeysOnly = true
 		return nil
 	}
 }

@@ -74,3 +74,15 @@ func TestClosingEndsAScript(t *testing.T) {
 	}
 	c.Close()
 }
+
+func TestDeclaredKeysOnly(t *testing.T) {
+	const refused = `-ERR Script attempted to access the key "b", which it did not declare: pass it in KEYS script: `
+	w := dial(t, emulator.RunT(t, emulator.Standalone(), emulator.DeclaredKeysOnly()), 0)
+	w.do("+OK", "EVAL", "return redis.call('SET', KEYS[1], 1)", "1", "a")
+	w.send("EVAL \"redis.call('GET', KEYS[1]) return redis.call('MGET', 'a', 'b')\" 1 a\r\n")
+	if got := w.reply(); !strings.HasPrefix(got, refused) {
+		t.Errorf("a script that reads an undeclared key: %q, want %q…", got, refused)
+	}
+	w.do("*[1 (nil)]", "EVAL", "return redis.call('MGET', 'a', 'b')", "2", "b", "a")
+	w.do("+PONG", "EVAL", "return redis.call('PING')", "0")
+}

@@ -35,6 +35,7 @@ type serve struct {
 	Password          string        `help:"Password that clients must authenticate with."`
 	Seed              uint64        `default:"1" help:"Makes random choices, node ids first, repeatable."`
 	InOrder           bool          `help:"Serve clients in the order in which they wrote, as one event loop does."`
+	DeclaredKeysOnly  bool          `help:"Refuse scripts every key they did not declare, even on the same node."`
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
 	LogFormat         string        `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
@@ -100,6 +101,9 @@ func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
 	}
 	if s.Control {
 		shared = append(shared, control.Option())
+	}
+	if s.DeclaredKeysOnly {
+		shared = append(shared, emulator.DeclaredKeysOnly())
 	}
 	if s.InOrder {
 		shared = append(shared, emulator.InOrder())

@@ -52,6 +52,9 @@ type Options struct {
 	Harness *Harness
 	// InOrder serves clients in the order in which they wrote; see eventLoop.
 	InOrder bool
+	// DeclaredKeysOnly refuses scripts a key they did not declare, whatever slot
+	// it is in.
+	DeclaredKeysOnly bool
 	// Outside are commands that no list shows, by their lower-case names.
 	Outside map[string]Outside
 }

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -241,7 +244,24 @@ func (r *scriptRun) denial(c *command.Call) string {
 	if spec.Has(command.DenyOOM) && !r.wrote && !r.allowOOM && n.full() {
 		return "OOM command not allowed when used memory > 'maxmemory'."
 	}
+	if n.options.DeclaredKeysOnly {
+		if msg := r.undeclared(c); msg != "" {
+			return msg
+		}
+	}
 	return r.misplaced(c)
+}
+
+// undeclared names the first key of a command that the script did not declare.
+func (r *scriptRun) undeclared(c *command.Call) string {
+	declared := r.outer.Spec.AppendKeys(nil, r.outer.Args)
+	for _, ref := range c.Spec.AppendKeys(nil, c.Args) {
+		key := c.Args[ref.Pos]
+		if !slices.ContainsFunc(declared, func(d command.KeyRef) bool { return bytes.Equal(r.outer.Args[d.Pos], key) }) {
+			return fmt.Sprintf("ERR Script attempted to access the key %q, which it did not declare: pass it in KEYS", key)
+		}
+	}
+	return ""
 }
 
 // misplaced is why a command's keys are out of a script's reach.
