@@ -71,8 +71,7 @@ func understand(err error, written bool) (what reply, addr string) {
 	case isServerError(err):
 		return understandReply(err)
 	case !written:
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-			errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted) {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return barred, ""
 		}
 		return unsent, ""

@@ -1,6 +1,8 @@
 package shim_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -24,6 +26,18 @@ type cluster struct {
 	addrs  []string // masters first
 	dialer shim.Dialer
 	nodes  []*redis.Client // bare clients, one per node, that go past the shim
+
+	emulator *emulator.Cluster    // nil if the servers are real
+	servers  *redisserver.Cluster // nil if they are not
+}
+
+// kill ends a node as a crash does.
+func (c *cluster) kill(node int) {
+	if c.emulator != nil {
+		c.emulator.Kill(c.emulator.Node(node))
+	} else {
+		c.servers.Nodes[node].Kill()
+	}
 }
 
 // eachCluster runs body on the emulator and on real servers, of three masters
@@ -31,14 +45,18 @@ type cluster struct {
 func eachCluster(t *testing.T, replicas int, body func(t *testing.T, c *cluster)) {
 	t.Run("emulator", func(t *testing.T) { body(t, emulated(t, replicas)) })
 	t.Run("real", func(t *testing.T) {
-		c := redisserver.StartCluster(t, 3, replicas)
-		body(t, newCluster(t, c.Addrs(), nil))
+		servers := redisserver.StartCluster(t, 3, replicas, "--cluster-node-timeout", "5000")
+		c := newCluster(t, servers.Addrs(), nil)
+		c.servers = servers
+		body(t, c)
 	})
 }
 
 func emulated(t testing.TB, replicas int) *cluster {
-	c := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(replicas))
-	return newCluster(t, c.Addrs(), c.Dialer())
+	e := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(replicas))
+	c := newCluster(t, e.Addrs(), e.Dialer())
+	c.emulator = e
+	return c
 }
 
 func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
@@ -180,12 +198,13 @@ func (c *cluster) move(slot slots.Slot, to int) {
 }
 
 // lossy is a dialer through which replies can be lost: the command arrives and
-// runs, what the node answers does not come back.
+// runs, what the node answers does not come back. It can also refuse what is sent
+// in the name of the cluster.
 type lossy struct {
 	dial shim.Dialer
-	// losing says for a chunk of bytes sent whether the reply to it is lost.
-	losing atomic.Pointer[func(sent []byte) bool]
-	count  atomic.Int64
+	// They say for the bytes of one write whether it is lost or refused.
+	losing, refusing atomic.Pointer[func(sent []byte) bool]
+	refused          atomic.Int64
 }
 
 func lose(dial shim.Dialer) *lossy {
@@ -195,7 +214,8 @@ func lose(dial shim.Dialer) *lossy {
 	return &lossy{dial: dial}
 }
 
-func (l *lossy) when(losing func(sent []byte) bool) { l.losing.Store(&losing) }
+func (l *lossy) when(losing func(sent []byte) bool)     { l.losing.Store(&losing) }
+func (l *lossy) refuse(refusing func(sent []byte) bool) { l.refusing.Store(&refusing) }
 
 func (l *lossy) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := l.dial(ctx, network, addr)
@@ -208,11 +228,22 @@ func (l *lossy) Dial(ctx context.Context, network, addr string) (net.Conn, error
 type lossyConn struct {
 	net.Conn
 	lossy *lossy
-	mu    sync.Mutex
-	lost  bool
+
+	mu      sync.Mutex
+	lost    bool
+	answers []byte // to what was refused
 }
 
 func (c *lossyConn) Write(b []byte) (int, error) {
+	if refusing := c.lossy.refusing.Load(); refusing != nil && (*refusing)(b) {
+		if answers := refusals(b); answers != nil {
+			c.lossy.refused.Add(1)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.answers = append(c.answers, answers...)
+			return len(b), nil
+		}
+	}
 	if losing := c.lossy.losing.Load(); losing != nil && (*losing)(b) {
 		c.mu.Lock()
 		c.lost = true
@@ -221,19 +252,65 @@ func (c *lossyConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Read waits for the reply, so that the command has run, and loses it.
+// Read waits for a reply that is to be lost, so that the command has run.
 func (c *lossyConn) Read(b []byte) (int, error) {
+	c.mu.Lock()
+	if n := copy(b, c.answers); n > 0 {
+		c.answers = c.answers[n:]
+		c.mu.Unlock()
+		return n, nil
+	}
+	c.mu.Unlock()
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost {
 		if err == nil {
-			c.lossy.count.Add(1)
 			c.Conn.Close()
 		}
 		return 0, io.EOF
 	}
 	return n, err
+}
+
+// refusals are the replies of a node whose cluster is down, or whose slot is on the
+// move, to the commands of one write; nil if it is not whole or not to be refused.
+func refusals(sent []byte) []byte {
+	var answers []byte
+	r := bufio.NewReader(bytes.NewReader(sent))
+	for multi := false; ; {
+		var words int
+		if _, err := fmt.Fscanf(r, "*%d\r\n", &words); err != nil {
+			return answers
+		}
+		var name string
+		for i := range words {
+			var size int
+			if _, err := fmt.Fscanf(r, "$%d\r\n", &size); err != nil {
+				return nil
+			}
+			word := make([]byte, size+2)
+			if _, err := io.ReadFull(r, word); err != nil {
+				return nil
+			}
+			if i == 0 {
+				name = string(word[:size])
+			}
+		}
+		switch {
+		case name == "asking":
+			return nil
+		case name == "multi":
+			multi = true
+			answers = append(answers, "+OK\r\n"...)
+		case name == "exec" && multi:
+			answers = append(answers, "-EXECABORT Transaction discarded because of previous errors.\r\n"...)
+		case len(sent)%2 == 0:
+			answers = append(answers, "-TRYAGAIN Multiple keys request during rehashing of slot\r\n"...)
+		default:
+			answers = append(answers, "-CLUSTERDOWN The cluster is down\r\n"...)
+		}
+	}
 }
 
 // tagged is a key in a slot.
@@ -305,37 +382,31 @@ func join(c *cluster) *cluster {
 // returns when it has.
 func (c *cluster) failover(master int) {
 	c.t.Helper()
-	if err := c.tryFailover(master); err != nil {
-		c.t.Fatal(err)
+	replica := c.replicaOf(master)
+	var asked time.Time
+	deadline := time.Now().Add(40 * time.Second)
+	for ; !c.isMaster(replica) || c.isMaster(master); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("node %d did not take over from %d", replica, master)
+		}
+		if time.Since(asked) > 5*time.Second {
+			asked = time.Now()
+			c.do(replica, "CLUSTER", "FAILOVER")
+		}
 	}
 }
 
-func (c *cluster) tryFailover(master int) error {
+// replicaOf is the index of a master's replica.
+func (c *cluster) replicaOf(master int) int {
+	c.t.Helper()
 	id := c.do(master, "CLUSTER", "MYID")
-	for replica := range c.nodes {
-		if replica == master || c.isMaster(replica) {
-			continue
+	for node := range c.nodes {
+		if node != master && strings.Fields(c.myself(node))[3] == id {
+			return node
 		}
-		line := strings.Fields(c.myself(replica))
-		if line[3] != id {
-			continue
-		}
-		var asked time.Time
-		deadline := time.Now().Add(20 * time.Second)
-		for ; !c.isMaster(replica) || c.isMaster(master); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				return fmt.Errorf("node %d did not take over from %d", replica, master)
-			}
-			if time.Since(asked) > 5*time.Second {
-				asked = time.Now()
-				if err := c.nodes[replica].ClusterFailover(context.Background()).Err(); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
 	}
-	return fmt.Errorf("node %d has no replica", master)
+	c.t.Fatalf("node %d has no replica", master)
+	return -1
 }
 
 // myself is a node's own line of CLUSTER NODES.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/shim"
 	"github.com/redis/go-redis/v9"
 )
@@ -289,4 +290,95 @@ func TestAnswersStayAsTheyAre(t *testing.T) {
 			}
 		})
 	})
+}
+
+// The emulator can execute a command and hang up: it must have run once.
+func TestDroppedAfterExecutingRunsOnce(t *testing.T) {
+	c := emulated(t, 0)
+	ctx := within(t, 30*time.Second)
+	c.eachClient(t, shim.RetryOptions{}, func(t *testing.T, client *redis.ClusterClient) {
+		key := t.Name()
+		fault := c.emulator.Inject(emulator.Rule{Commands: []string{"incr"}, Action: emulator.DropAfter()})
+		defer fault.Remove()
+		var lost *shim.LostReplyError
+		if err := client.Incr(ctx, key).Err(); !errors.As(err, &lost) {
+			t.Errorf("%v is not a lost reply", err)
+		}
+		if n, err := client.Get(ctx, key).Int(); err != nil || n != 1 || fault.Hits() != 1 {
+			t.Errorf("the counter is %d, %v, after %d executions; want 1", n, err, fault.Hits())
+		}
+	})
+}
+
+// A master dies and its replica takes over. Commands to it are tried until the new
+// master answers; at most the replies of those on the way are lost.
+func TestCommandsOutliveACrash(t *testing.T) {
+	eachCluster(t, 1, func(t *testing.T, c *cluster) {
+		ctx := within(t, 60*time.Second)
+		client := c.made(shim.Options{})
+		key := tagged(0, "k")
+		if err := client.Set(ctx, key, 0, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		replica := c.replicaOf(0)
+		if n, err := c.nodes[0].Wait(ctx, 1, 10*time.Second).Result(); err != nil || n != 1 {
+			t.Fatalf("WAIT: %d, %v", n, err)
+		}
+		c.kill(0)
+		time.AfterFunc(200*time.Millisecond, func() { c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER") })
+		lostReplies := 0
+		for i := 0; i < 20; {
+			var lost *shim.LostReplyError
+			switch err := client.Incr(ctx, key).Err(); {
+			case err == nil:
+				i++
+			case errors.As(err, &lost) && i == 0:
+				lostReplies++
+			default:
+				t.Fatalf("INCR %d: %v", i, err)
+			}
+		}
+		if n, err := client.Get(ctx, key).Int(); err != nil || n < 20 || n > 20+lostReplies {
+			t.Errorf("the counter is %d, %v; want 20 and up to %d", n, err, lostReplies)
+		}
+	})
+}
+
+// Replies from a node that is not ready come before anything ran.
+func TestRefusalsAreRetried(t *testing.T) {
+	c := emulated(t, 0)
+	ctx := within(t, 30*time.Second)
+	client := c.made(shim.Options{})
+	for _, text := range []string{
+		"TRYAGAIN Multiple keys request during rehashing of slot",
+		"CLUSTERDOWN The cluster is down",
+		"CLUSTERDOWN Hash slot not served",
+		"LOADING Redis is loading the dataset in memory",
+		"READONLY You can't write against a read only replica.",
+		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+		"NOREPLICAS Not enough good replicas to write.",
+		"UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
+	} {
+		key := tagged(7, text)
+		fault := c.emulator.Inject(emulator.Rule{Commands: []string{"incr"}, Times: 2, Action: emulator.ReplyWith(text)})
+		if n, err := client.Incr(ctx, key).Result(); err != nil || n != 1 || fault.Hits() != 2 {
+			t.Errorf("%s: %d, %v after %d refusals; want 1 after 2", text, n, err, fault.Hits())
+		}
+		fault.Remove()
+		fault = c.emulator.Inject(emulator.Rule{Commands: []string{"incr"}, Nth: 2, Times: 1, Action: emulator.ReplyWith(text)})
+		cmds, err := client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.Incr(ctx, key)
+			p.Incr(ctx, key)
+			return nil
+		})
+		if err != nil || cmds[1].(*redis.IntCmd).Val() != 3 || fault.Hits() != 1 {
+			t.Errorf("%s in a transaction: %v, %v after %d refusals; want 3 after 1", text, cmds, err, fault.Hits())
+		}
+		fault.Remove()
+	}
+	fault := c.emulator.Inject(emulator.Rule{Commands: []string{"incr"}, Action: emulator.ReplyWith("OOM command not allowed")})
+	defer fault.Remove()
+	if err := client.Incr(ctx, "oom").Err(); !redis.IsOOMError(err) || fault.Hits() != 1 {
+		t.Errorf("%v after %d tries; want the OOM after one", err, fault.Hits())
+	}
 }
