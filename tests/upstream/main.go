@@ -21,7 +21,7 @@ import (
 )
 
 // unitLimit bounds how long a unit may take; the longest takes under a minute.
-const unitLimit = 3 * time.Minute
+const unitLimit = 4 * time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

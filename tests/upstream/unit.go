@@ -62,7 +62,7 @@ func (r runner) run(ctx context.Context, job int, mode, unit string) result {
 	defer stop()
 
 	args := []string{"--host", "127.0.0.1", "--port", strconv.Itoa(base), "--baseport", strconv.Itoa(base + suiteBase),
-		"--tags", "-slow", "--durable", "--dont-clean", "--timeout", "60", "--single", "unit/" + unit}
+		"--tags", "-slow", "--durable", "--dont-clean", "--timeout", "150", "--single", "unit/" + unit}
 	if mode == cluster {
 		args = append(args, "--cluster-mode")
 	}

@@ -45,6 +45,7 @@ type Call struct {
 	wait    *Wait
 	effects [][][]byte
 	replace bool
+	forced  bool     // to be propagated whatever it changed
 	shown   [][]byte // Args with secrets redacted; nil where there are none
 }
 
@@ -89,6 +90,13 @@ func (c *Call) Propagate(args ...[]byte) {
 	c.effects = append(c.effects, effect)
 	c.replace = true
 }
+
+// PropagateAlways makes replicas execute the command even if it changed nothing
+// here.
+func (c *Call) PropagateAlways() { c.forced = true }
+
+// Forced reports whether PropagateAlways was called.
+func (c *Call) Forced() bool { return c.forced }
 
 // PropagateNothing keeps the command from replicas.
 func (c *Call) PropagateNothing() { c.replace = true }

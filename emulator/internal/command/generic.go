@@ -32,6 +32,9 @@ var genericCommands = map[string]Handler{
 func del(c *Call) {
 	deleted := int64(0)
 	for _, key := range c.Args[1:] {
+		if c.Spec.Name == "unlink" && keyspace.FreesLazily(c.DB.Peek(key)) {
+			c.Keyspace().Stats.LazyFreed++
+		}
 		if c.DB.Delete(key) {
 			c.Changed(key, keyspace.ClassGeneric, "del")
 			deleted++
@@ -259,8 +262,8 @@ func swapdb(c *Call) {
 
 func flushdb(c *Call) {
 	if c.flushArguments() {
-		c.Keyspace().Dirty += int64(c.DB.Clear())
-		c.Propagate(c.Args...) // also when there was nothing to flush here
+		c.clear(c.DB)
+		c.PropagateAlways() // a replica may have what is not here
 		c.Reply.Status("OK")
 	}
 }
@@ -270,10 +273,18 @@ func flushall(c *Call) {
 		return
 	}
 	for i := range c.Keyspace().Databases() {
-		c.Keyspace().Dirty += int64(c.Keyspace().DB(i).Clear())
+		c.clear(c.Keyspace().DB(i))
 	}
-	c.Propagate(c.Args...)
+	c.PropagateAlways()
 	c.Reply.Status("OK")
+}
+
+func (c *Call) clear(db *keyspace.DB) {
+	n := int64(db.Clear())
+	c.Keyspace().Dirty += n
+	if len(c.Args) == 2 && c.is(1, "ASYNC") {
+		c.Keyspace().Stats.LazyFreed += n
+	}
 }
 
 func (c *Call) flushArguments() bool {

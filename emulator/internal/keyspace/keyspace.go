@@ -66,6 +66,7 @@ type Eviction struct {
 type Stats struct {
 	Hits, Misses, Expired int64
 	ExpiredFields         int64 // of hashes
+	LazyFreed             int64 // values that Redis would free in a thread of its own
 }
 
 // New returns an empty keyspace.

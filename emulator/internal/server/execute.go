@@ -264,6 +264,9 @@ func (n *Node) invoke(c *command.Call) {
 	if len(n.monitors) > 0 && runsScript(c.Spec) {
 		n.feedMonitors(c)
 	}
+	if c.Spec.Name == "scan" || c.Spec.Name == "randomkey" {
+		n.effects.apart = true
+	}
 	c.Spec.Handler(c)
 	n.now = n.clock.Now()
 	failed := outcome.Errors > failures
@@ -277,7 +280,7 @@ func (n *Node) invoke(c *command.Call) {
 	if n.tracking.clients > 0 && c.Spec.Has(command.ReadOnly) {
 		n.rememberKeys(c)
 	}
-	if n.ks.Dirty != dirty && !c.FromMaster && propagates(c.Spec) && n.replicating() {
+	if (n.ks.Dirty != dirty || c.Forced()) && !c.FromMaster && propagates(c.Spec) && n.replicating() {
 		for _, effect := range c.Effects() {
 			n.effects.add(c.DB.ID(), effect)
 		}

@@ -329,6 +329,11 @@ func (h *hooks) Flushed(db *keyspace.DB) {
 	if n.tracking.active() {
 		n.invalidateAll()
 	}
+	for key := range n.blocked.queues {
+		if key.db == db.ID() && db.Exists([]byte(key.key)) {
+			n.keyModified(key)
+		}
+	}
 }
 
 // Swapped makes transactions stale that watch a key of either database which
@@ -391,6 +396,7 @@ func (n *Node) expireDue() {
 	for more := true; more; {
 		n.lock()
 		n.expiry.at = 0
+		n.effects.apart = true
 		more = !n.closed && !n.expiry.off && !n.life.gate.isClosed() && n.ks.ExpireDue(expireBatch) == expireBatch
 		n.spiked("expire-cycle", n.clock.Now().Sub(n.now))
 		n.unlock()

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type replicaSide struct {
 // transaction or the script that is running.
 type effects struct {
 	pending []replication.Effect
+	apart   bool // they have nothing to do with each other: keys that have expired
 }
 
 func (e *effects) add(db int, args [][]byte) {
@@ -47,12 +49,21 @@ func (n *Node) propagateAlways(c *command.Call) {
 
 // commitEffects hands the gathered effects to the replicas as one block.
 func (n *Node) commitEffects() {
+	apart := n.effects.apart
+	n.effects.apart = false
 	if len(n.effects.pending) == 0 {
 		return
 	}
-	crowded := n.replog.Append(n.now.UnixMilli(), n.effects.pending)
-	if len(n.streams.sessions) > 0 {
-		n.feedStreams(n.effects.pending)
+	size := len(n.effects.pending)
+	if apart {
+		size = 1
+	}
+	crowded := false
+	for block := range slices.Chunk(n.effects.pending, size) {
+		crowded = n.replog.Append(n.now.UnixMilli(), block) || crowded
+		if len(n.streams.sessions) > 0 {
+			n.feedStreams(block)
+		}
 	}
 	clear(n.effects.pending)
 	n.effects.pending = n.effects.pending[:0]
