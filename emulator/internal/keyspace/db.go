@@ -169,6 +169,9 @@ func (db *DB) remove(k *Key) {
 	db.entries.Delete(k.key)
 }
 
+// Holds reports whether a key is there, be it expired or not.
+func (db *DB) Holds(key string) bool { return db.entries.FindString(key) != nil }
+
 // Clear removes every key and returns how many there were.
 func (db *DB) Clear() int {
 	n := db.Len()

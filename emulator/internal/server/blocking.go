@@ -113,6 +113,7 @@ func (n *Node) keyModified(key dbKey) {
 // serveBlocked lets clients have what they waited for, after a command, a
 // transaction or a script has run. Serving one can make other keys ready.
 func (n *Node) serveBlocked() {
+	n.ks.SetNow(n.clock.Now().UnixMilli()) // what made keys ready may have taken long
 	for len(n.blocked.touched) > 0 {
 		key := n.blocked.touched[0]
 		n.blocked.touched = n.blocked.touched[1:]

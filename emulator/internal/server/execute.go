@@ -226,7 +226,7 @@ func (n *Node) unavailable(s *session, c *command.Call) string {
 	if s.subs.any() && s.enc.Proto() == 2 && !allowedWhileSubscribed[spec.Name] {
 		return "ERR Can't execute '" + spec.Name + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
 	}
-	if n.masterless() && !spec.Has(command.Stale) {
+	if n.masterless() && !(spec.Has(command.Stale) && !(spec.Name == "exec" && s.tx.needsFreshData())) {
 		return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 	}
 	if n.loading() && !spec.Has(command.Loading) {
@@ -237,12 +237,22 @@ func (n *Node) unavailable(s *session, c *command.Call) string {
 
 // masterless reports whether a replica must not serve what may be stale.
 func (n *Node) masterless() bool {
-	return n.topo != nil && n.isReplica() && !n.config.Bool("replica-serve-stale-data") && n.linkState() != "connected"
+	return n.isReplica() && !n.config.Bool("replica-serve-stale-data") && n.linkState() != "connected"
 }
 
 var allowedWhileSubscribed = map[string]bool{
 	"ping": true, "subscribe": true, "ssubscribe": true, "unsubscribe": true, "sunsubscribe": true,
 	"psubscribe": true, "punsubscribe": true, "quit": true, "reset": true,
+}
+
+// needsFreshData reports whether a queued command must not see stale data.
+func (t *transaction) needsFreshData() bool {
+	for _, q := range t.queued {
+		if !q.spec.Has(command.Stale) {
+			return true
+		}
+	}
+	return false
 }
 
 // writes reports whether a queued command is a write.

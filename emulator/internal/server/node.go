@@ -330,7 +330,7 @@ func (h *hooks) Flushed(db *keyspace.DB) {
 		n.invalidateAll()
 	}
 	for key := range n.blocked.queues {
-		if key.db == db.ID() && db.Exists([]byte(key.key)) {
+		if key.db == db.ID() && db.Holds(key.key) {
 			n.keyModified(key)
 		}
 	}
@@ -343,7 +343,7 @@ func (h *hooks) Swapped(a, b *keyspace.DB) {
 	n.touchWatchedDB(a.ID(), b, a) // each now has what was the other's
 	n.touchWatchedDB(b.ID(), a, b)
 	for key := range n.blocked.queues {
-		if (key.db == a.ID() || key.db == b.ID()) && n.ks.DB(key.db).Exists([]byte(key.key)) {
+		if (key.db == a.ID() || key.db == b.ID()) && n.ks.DB(key.db).Holds(key.key) {
 			n.keyReady(key)
 		}
 	}
