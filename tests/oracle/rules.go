@@ -189,7 +189,7 @@ func init() {
 		"SLOWLOG LEN":         {same: sameShape}, // what is slow is chance
 		"SLOWLOG GET":         {same: slowlogEntries},
 		"LATENCY":             {same: sameShape},
-		"LATENCY LATEST":      {same: sameShape}, // what was slow is the machine's doing
+		"LATENCY LATEST":      {same: sameKind}, // what was slow is the machine's doing
 
 		"LOLWUT":               {same: sameLastLine},
 		"PUBSUB CHANNELS":      {same: unordered},

@@ -361,6 +361,9 @@ func withoutTraffic(text string) string {
 	return b.String()
 }
 
+// sameKind compares no more than the types of two replies.
+func sameKind(c *check) bool { return c.a.Kind == c.b.Kind }
+
 // clusterLinks forgives real Redis links that it does not list yet: one from
 // another node belongs to it only once that has said something.
 func clusterLinks(c *check) bool {
