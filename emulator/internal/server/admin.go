@@ -17,6 +17,7 @@ var serverCommands = map[string]command.Handler{
 	"lolwut":           lolwut,
 	"shutdown":         shutdown,
 	"wait":             wait,
+	"waitaof":          waitAOF,
 	"role":             role,
 	"config|get":       configGet,
 	"config|set":       configSet,

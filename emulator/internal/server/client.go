@@ -1,7 +1,6 @@
 package server
 
 import (
-	"strings"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/acl"
@@ -57,7 +56,7 @@ func clientSetInfo(c *command.Call) {
 		return
 	}
 	if !validName(c.Args[3]) {
-		c.Reply.Error("ERR " + strings.ToLower(string(c.Args[2])) + " cannot contain spaces, newlines or special characters.")
+		c.Reply.Error("ERR " + string(c.Args[2]) + " cannot contain spaces, newlines or special characters.")
 		return
 	}
 	*field = string(c.Args[3])

@@ -32,7 +32,12 @@ type settings struct {
 func (n *Node) configure(o Options) error {
 	n.config = config.New(o.Version)
 	n.configureUsers()
+	databases := "16"
+	if o.Cluster && o.Version.AtLeast(7, 2) {
+		databases = "1"
+	}
 	for name, value := range map[string]string{
+		"databases": databases,
 		"port": fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
 		"enable-debug-command": "local",
 	} {
