@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/slots"
 )
 
 // What a node says of itself that must be the same after a reset.
@@ -175,5 +176,18 @@ func BenchmarkElection(b *testing.B) {
 		b.StopTimer()
 		must(b, c.Reset())
 		b.StartTimer()
+	}
+}
+
+func BenchmarkMoveSlots(b *testing.B) {
+	c := emulator.RunT(b, emulator.Replicas(1))
+	var list []slots.Slot
+	for slot := range slots.Slot(1000) {
+		list = append(list, slot)
+	}
+	from, to := c.Node(0), c.Node(1)
+	for b.Loop() {
+		must(b, c.MoveSlots(from, to, list...))
+		from, to = to, from
 	}
 }

@@ -93,6 +93,8 @@ func (r *real) dial(addr string) (net.Conn, error) {
 	return net.DialTimeout("tcp", addr, 5*time.Second)
 }
 
+func (r *real) calm() { time.Sleep(200 * time.Millisecond) }
+
 func (r *real) patience() time.Duration { return 3 * time.Second }
 
 // node is the position of a node in the cluster.

@@ -51,6 +51,8 @@ type target interface {
 	nodes() map[string]string
 	ids() map[string]string
 	dial(addr string) (net.Conn, error)
+	// calm returns when what was sent has been executed.
+	calm()
 	// patience is how long a reply is waited for.
 	patience() time.Duration
 }
@@ -126,6 +128,7 @@ func (p *player) block(d *datadriven.TestData) string {
 				text = "(refused) " + err.Error()
 			}
 			out.WriteString(p.named(strings.TrimSuffix(text, "\n")) + "\n")
+			p.target.calm()
 		}
 	case "client":
 		for _, line := range lines {
@@ -133,6 +136,7 @@ func (p *player) block(d *datadriven.TestData) string {
 		}
 	case "send":
 		p.connection(arg()).send(p.commands(lines))
+		p.target.calm()
 	case "await":
 		out.WriteString(p.named(p.connection(arg()).reply()))
 	case "view":
@@ -406,5 +410,7 @@ func (e *emulated) ids() map[string]string {
 func (e *emulated) dial(addr string) (net.Conn, error) {
 	return e.cluster.Dialer()(context.Background(), "tcp", addr)
 }
+
+func (e *emulated) calm() { synctest.Wait() }
 
 func (e *emulated) patience() time.Duration { return time.Minute }

@@ -133,7 +133,7 @@ func (n *Node) migrate(m *migration, reply resp.Sink) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
 	defer cancel()
-	conn, err := n.dial(ctx, m.addr)
+	conn, err := n.connect(ctx, m.addr)
 	var unknown *net.DNSError
 	switch {
 	case errors.As(err, &unknown):

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -403,6 +406,15 @@ func (n *Node) SetLag(delay time.Duration, stopped bool) {
 	defer n.unlock()
 	n.life.lag = lag{delay: delay, stopped: stopped}
 	n.tuneLink()
+}
+
+// connect dials another server, in vain if the network is cut in between. The
+// node's lock is held.
+func (n *Node) connect(ctx context.Context, addr string) (net.Conn, error) {
+	if n.separated(addr) {
+		return nil, os.ErrDeadlineExceeded
+	}
+	return n.dial(ctx, addr)
 }
 
 // separated reports whether a node that this one knows at an address cannot be
