@@ -198,7 +198,7 @@ func (l *local) call(args [][]byte, multi bool) {
 	if c.Waiting() != nil {
 		l.out.Error("ERR the command blocks")
 	}
-	if l.outcome.dirty != 0 || len(c.effects) > 0 {
+	if l.outcome.dirty != 0 || len(c.effects) > 0 || c.Forced() {
 		for _, effect := range c.Effects() {
 			l.outcome.effects = append(l.outcome.effects, quoteArgs(effect))
 		}
