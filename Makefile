@@ -1,6 +1,7 @@
 # make test         what a newcomer runs: under 8 minutes on two cores
 # make conformance  the long half: clients of other languages, long oracle runs
 # make oracle N=…   compare N random commands per mode and protocol with real Redis
+# make upstream     Redis' own test suite
 # make bench        benchmarks
 
 GO ?= go
@@ -14,13 +15,13 @@ ORACLE_LONG ?= 5000
 
 MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
-LONG := tests/(oracle|interop|chaos|upstream)
+LONG := tests/(oracle|interop|chaos)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long interop bench-smoke redis clients
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long upstream interop bench-smoke redis clients
 
 test: redis check unit oracle-short
 
-conformance: redis clients oracle-long interop bench-smoke
+conformance: redis clients oracle-long upstream interop bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -38,6 +39,9 @@ oracle-long:
 
 oracle: redis
 	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle
+
+upstream:
+	tests/upstream/run
 
 interop:
 	$(GO) test -count=1 -timeout 10m -v ./tests/interop

@@ -41,7 +41,9 @@ func replicaOf(c *command.Call) {
 	case !ok || port < 0 || port > 65535:
 		c.Reply.Error("ERR Invalid master port")
 	default:
-		c.Client.(*session).node.elsewhere = masterElsewhere{string(c.Args[1]), int(port)}
+		n := c.Client.(*session).node
+		n.elsewhere = masterElsewhere{string(c.Args[1]), int(port)}
+		n.effects.pending = n.effects.pending[:0] // a replica tells its own none of what a transaction did before
 		c.Reply.Status("OK")
 	}
 }

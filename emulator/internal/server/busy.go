@@ -50,6 +50,9 @@ func (n *Node) watch(run *scriptRun, execute func()) {
 // breathe is what a slow script does in between two of its steps.
 func (n *Node) breathe() {
 	running, now, frozen := n.running, n.now, n.ks.Now()
+	if running != nil {
+		running.turn.end()
+	}
 	n.scripts.slow, n.running = true, nil
 	n.mu.Unlock()
 	runtime.Gosched()

@@ -38,7 +38,7 @@ func (n *Node) configure(o Options) error {
 	}
 	for name, value := range map[string]string{
 		"databases": databases,
-		"port": fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
+		"port":      fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
 		"enable-debug-command": "local",
 	} {
 		if !n.config.Has(name) {

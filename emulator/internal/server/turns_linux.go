@@ -18,8 +18,9 @@ import (
 // other: a session that takes long, in a script say, does not hold up the rest.
 
 // patience is how long others wait for a session that has its turn: long enough
-// for a thread that the system has put aside.
-const patience = 10 * time.Millisecond
+// for a thread that the system has put aside. What is known to take long, a slow
+// script or a client that is blocked, ends its turn.
+const patience = 200 * time.Millisecond
 
 // eventLoop hands out turns by epoll, whose list of what can be read is in the
 // order in which it became so.
