@@ -46,6 +46,29 @@ func (n *Node) unsettled() {
 	}
 }
 
+// heartbeat is after how long the other nodes hear of changes that Redis does
+// not hurry to tell.
+const heartbeat = 500 * time.Millisecond
+
+// unsettledSoon makes what a command changed known to the other nodes with the
+// next heartbeat: "redis-cli --cluster fix" gives a slot to another node, in a
+// transaction and with BUMPEPOCH, and counts on it that the old owner, which
+// would drop its keys, does not know before they have been moved.
+func (n *Node) unsettledSoon() {
+	c := n.cluster
+	n.later(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch {
+		case c.closed:
+		case c.timer == nil:
+			c.timer = time.AfterFunc(heartbeat, c.run)
+		default:
+			c.timer.Reset(heartbeat)
+		}
+	})
+}
+
 // exchange lets all nodes hear from each other.
 func (c *Cluster) exchange() {
 	c.mu.Lock()

@@ -69,6 +69,9 @@ func changing(change func(t *topology.Node, args [][]byte, now int64) error) com
 			c.Reply.Error(c.Table.ArityError(c.Spec))
 		case err != nil:
 			c.Reply.Error(err.Error())
+		case c.Client.(*session).tx.executing:
+			n.unsettledSoon()
+			c.Reply.Status("OK")
 		default:
 			n.unsettled()
 			c.Reply.Status("OK")
@@ -93,7 +96,7 @@ func meet(t *topology.Node, args [][]byte, now int64) error {
 
 func clusterBumpEpoch(n *Node, c *command.Call) {
 	bumped, epoch := n.topo.BumpEpoch(n.now.UnixMilli())
-	n.unsettled()
+	n.unsettledSoon()
 	if bumped {
 		c.Reply.Status(fmt.Sprintf("BUMPED %d", epoch))
 	} else {
