@@ -28,7 +28,9 @@ type twin struct {
 
 func newTwin(t *testing.T) *twin {
 	t.Helper()
-	w := &twin{real: redisserver.StartCluster(t, 3, 1, "--repl-ping-replica-period", "1", "--cluster-node-timeout", "3000")}
+	// On a slow machine a replica must not be held for too old to be elected.
+	w := &twin{real: redisserver.StartCluster(t, 3, 1, "--repl-ping-replica-period", "1", "--cluster-node-timeout", "3000",
+		"--cluster-replica-validity-factor", "0")}
 	members := Layout(3, 1)
 	random := rand.New(rand.NewPCG(1, 1))
 	w.sim = &sim{now: time.Now().UnixMilli(), names: map[string]string{}}
@@ -306,7 +308,7 @@ func (w *twin) agree(t *testing.T, state string) {
 		}
 		return true
 	}
-	for deadline := time.Now().Add(15 * time.Second); !same(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(60 * time.Second); !same(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Errorf("%s: %s", state, diff)
 			return
