@@ -248,6 +248,7 @@ func (c *cluster) agree() {
 	for {
 		views := map[string]bool{}
 		for i := range c.nodes {
+			//lint:ignore SA1019 before 7.0 there is no CLUSTER SHARDS
 			ranges, err := c.nodes[i].ClusterSlots(context.Background()).Result()
 			if err != nil {
 				c.t.Fatal(err)

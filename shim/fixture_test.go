@@ -119,6 +119,7 @@ func (c *cluster) do(node int, args ...any) any {
 // owner is the index of the node that owns a slot.
 func (c *cluster) owner(slot slots.Slot) int {
 	c.t.Helper()
+	//lint:ignore SA1019 before 7.0 there is no CLUSTER SHARDS
 	ranges, err := c.nodes[0].ClusterSlots(context.Background()).Result()
 	if err != nil {
 		c.t.Fatal(err)
