@@ -14,10 +14,11 @@ ORACLE_SHORT ?= 1500
 ORACLE_LONG ?= 5000
 
 MODULE := github.com/fakecluster/fakecluster
-# Packages that talk to other programs at length; the rest are unit tests.
-LONG := tests/(oracle|interop|chaos)
+# Packages that talk to other programs at length; the rest are unit tests. shim/
+# is being built: "make shim" runs its tests.
+LONG := (tests/(oracle|interop|chaos)|shim)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long upstream interop bench-smoke redis clients
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long upstream interop bench-smoke redis clients shim
 
 test: redis check unit oracle-short
 
@@ -45,6 +46,9 @@ upstream:
 
 interop:
 	$(GO) test -count=1 -timeout 10m -v ./tests/interop
+
+shim:
+	$(GO) test -count=1 -timeout 10m ./shim/...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
