@@ -84,16 +84,17 @@ func TestChaos(t *testing.T) {
 }
 
 func runChaos(t *testing.T, c *cluster, dropping bool) {
-	ctx, cancel := context.WithTimeout(t.Context(), chaosTime(t))
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	proxy := lose(c.dialer)
+	slots.TagFor(0) // or the load begins with finding all tags
 	bare := *c
 	c = &bare
 	c.dialer = proxy.Dial
 	metrics := new(shim.Metrics)
 	// A failover holds writers up for as long as it takes; that alone loses nothing.
 	client, err := shim.NewCluster(redis.ClusterOptions{
-		Addrs: c.addrs, Dialer: c.dialer, ReadTimeout: 30 * time.Second, PoolSize: 50,
+		Addrs: c.addrs, Dialer: c.dialer, ReadTimeout: 30 * time.Second, PoolSize: 10,
 	}, shim.Options{Retry: shim.RetryOptions{Metrics: metrics}})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +118,8 @@ func runChaos(t *testing.T, c *cluster, dropping bool) {
 	for worker := range chaosWorkers {
 		load.Go(func() { x.work(t, ctx, worker) })
 	}
-	moves, failovers := x.disturb(ctx)
+	moves, failovers := x.disturb(chaosTime(t))
+	cancel()
 	load.Wait()
 	x.check(t, proxy, metrics, moves, failovers)
 }
@@ -145,7 +147,7 @@ func (x *chaos) check(t *testing.T, proxy *lossy, metrics *shim.Metrics, moves, 
 	}
 	t.Logf("%d increments acknowledged, %d lost; %d moves, %d failovers; %d redirects, %d retries, %d refused by the proxy",
 		acknowledged, lost, moves, failovers, metrics.Redirects(), metrics.Retries(), proxy.refused.Load())
-	if acknowledged == 0 || moves == 0 || failovers == 0 || metrics.Redirects() == 0 || metrics.Retries() == 0 {
+	if acknowledged == 0 || metrics.Redirects() == 0 || metrics.Retries() == 0 {
 		t.Error("nothing happened")
 	}
 	if x.dropping != (lost > 0) {
@@ -168,7 +170,7 @@ var bothIncrement = shim.NewScript(`redis.call('INCR', KEYS[1]) return redis.cal
 func (x *chaos) work(t *testing.T, ctx context.Context, worker int) {
 	send := []func(*testing.T) bool{x.counter, x.pipeline, x.transaction, x.script}[worker%4]
 	for ctx.Err() == nil && send(t) {
-		time.Sleep(time.Millisecond) // or nothing is left of two cores for the cluster
+		time.Sleep(10 * time.Millisecond) // or nothing is left of two cores for the cluster
 	}
 }
 
@@ -213,14 +215,16 @@ func (x *chaos) script(t *testing.T) bool {
 	return x.tallies[slot][key].note(t, err, x.dropping) && x.tallies[slot][key+1].note(t, err, x.dropping)
 }
 
-// disturb moves slots and fails masters over, one after the other, until ctx is
-// done: a master that fails over in the middle of a move forgets it, which loses
-// writes by Redis' own rules.
-func (x *chaos) disturb(ctx context.Context) (moves, failovers int) {
-	for ctx.Err() == nil {
+// disturb moves slots and fails masters over, one after the other, for so long and
+// until there was enough of both: a master that fails over in the middle of a move
+// forgets it, which loses writes by Redis' own rules.
+func (x *chaos) disturb(d time.Duration) (moves, failovers int) {
+	const enough = 5 // of moves
+	end := time.Now().Add(d)
+	for time.Now().Before(end) || moves < enough {
 		// One shard after the other, and not too soon: within two node timeouts
 		// masters do not vote twice for a replica of the same one.
-		for next := time.Now().Add(2 * time.Second); ctx.Err() == nil && time.Now().Before(next); {
+		for next := time.Now().Add(2 * time.Second); time.Now().Before(next); {
 			slot := chaosSlot(rand.IntN(chaosSlots))
 			to := x.owner(chaosSlot(rand.IntN(chaosSlots)))
 			if to == x.owner(slot) {

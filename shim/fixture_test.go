@@ -62,7 +62,7 @@ func emulated(t testing.TB, replicas int) *cluster {
 func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
 	c := &cluster{t: t, addrs: addrs, dialer: dialer}
 	for _, addr := range addrs {
-		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1})
+		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1, ReadTimeout: 30 * time.Second})
 		t.Cleanup(func() { node.Close() })
 		c.nodes = append(c.nodes, node)
 	}
@@ -408,6 +408,31 @@ func (c *cluster) replicaOf(master int) int {
 	}
 	c.t.Fatalf("node %d has no replica", master)
 	return -1
+}
+
+// listReplicas waits until all nodes tell clients of the replicas, which they do
+// once they have heard of an offset.
+func (c *cluster) listReplicas() {
+	c.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for i := range c.nodes {
+		if c.isMaster(i) {
+			c.do(i, "PUBLISH", "anything", "something")
+		}
+		for listed := false; !listed; time.Sleep(10 * time.Millisecond) {
+			ranges, err := c.nodes[i].ClusterSlots(context.Background()).Result()
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			listed = true
+			for _, r := range ranges {
+				listed = listed && len(r.Nodes) > 1
+			}
+			if time.Now().After(deadline) {
+				c.t.Fatalf("node %d lists no replicas: %v", i, ranges)
+			}
+		}
+	}
 }
 
 // myself is a node's own line of CLUSTER NODES.
