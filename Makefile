@@ -22,7 +22,7 @@ LONG := (tests/(oracle|interop|chaos)|shim)
 
 test: redis check unit oracle-short
 
-conformance: redis clients oracle-long upstream interop bench-smoke
+conformance: redis clients oracle-long interop bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
