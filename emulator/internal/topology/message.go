@@ -1,6 +1,10 @@
 package topology
 
-import "github.com/fakecluster/fakecluster/slots"
+import (
+	"slices"
+
+	"github.com/fakecluster/fakecluster/slots"
+)
 
 // MessageKind is the type of a bus message.
 type MessageKind uint8
@@ -134,8 +138,12 @@ func (n *Node) answer(question *Message, m Message) {
 }
 
 // broadcast sends a message to all nodes there is a link to. Heartbeats carry
-// gossip.
+// gossip; those that have not left the node yet are left out, as they say
+// nothing that the new ones do not: a thousand slots may be taken in between.
 func (n *Node) broadcast(kind MessageKind) {
+	if kind == Pong {
+		n.outbox = slices.DeleteFunc(n.outbox, func(m Message) bool { return m.Kind == Pong && m.Opened })
+	}
 	for p := range n.others {
 		if p.link != 0 && !p.has(flagHandshake) {
 			if kind == Pong {
