@@ -90,9 +90,15 @@ func newClient(t *testing.T, h *history, c *emulator.Cluster, id int, keys []str
 // access reads or writes a key by chance.
 func (c *client) access() {
 	in := access{key: c.keys[c.rand.IntN(len(c.keys))], write: c.rand.IntN(2) == 0}
-	line := "GET " + in.key
 	if in.write {
 		in.value = fmt.Sprintf("%q", fmt.Sprint(c.id, "-", c.history.clock.Add(1)))
+	}
+	c.perform(in)
+}
+
+func (c *client) perform(in access) {
+	line := "GET " + in.key
+	if in.write {
 		line = "SET " + in.key + " " + in.value
 	}
 	began := c.history.clock.Add(1)
@@ -271,7 +277,14 @@ func TestHistoryWithLag(t *testing.T) {
 	if c.NodeForSlot(3300) != c.Node(3) {
 		t.Fatalf("%v owns the slot", c.NodeForSlot(3300))
 	}
-	after := phase()
+	before := len(h.done)
+	reader := newClient(t, h, c, 99, nil)
+	defer reader.player.close()
+	for _, key := range keysOf(3300) { // before anybody writes to them again
+		reader.perform(access{key: key})
+	}
+	phase()
+	after := h.done[before:]
 	check(t, "before the crash", slices.Concat(kept, lost))
 	check(t, "without what was lost", slices.Concat(kept, after))
 	if porcupine.CheckOperationsTimeout(register, slices.Concat(kept, lost, after), time.Minute) != porcupine.Illegal {
