@@ -252,11 +252,7 @@ func (c *cluster) agree() {
 	for {
 		views := map[string]bool{}
 		for i := range c.nodes {
-			//lint:ignore SA1019 before 7.0 there is no CLUSTER SHARDS
-			ranges, err := c.nodes[i].ClusterSlots(context.Background()).Result()
-			if err != nil {
-				c.t.Fatal(err)
-			}
+			ranges := c.slotsAt(i)
 			view := make([]string, len(ranges))
 			for i, r := range ranges {
 				view[i] = fmt.Sprint(r.Start, "-", r.End, " ", r.Nodes[0].Addr)

@@ -35,6 +35,9 @@
 // Transactions and scripts keep theirs: a transaction is sent again as a whole and
 // only if nothing of it was queued for good.
 //
+// What does not pass through a client's hooks is go-redis' own: Watch, Conn and its
+// like, AutoPipeline, and classic subscriptions.
+//
 // A script that itself returns an error that begins with TRYAGAIN, MOVED or such
 // cannot be told from a refusal.
 package shim

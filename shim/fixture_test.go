@@ -116,15 +116,21 @@ func (c *cluster) do(node int, args ...any) any {
 	return reply
 }
 
+// slotsAt is what a node answers to CLUSTER SLOTS.
+func (c *cluster) slotsAt(node int) []redis.ClusterSlot {
+	c.t.Helper()
+	ctx := context.Background()
+	cmd := redis.NewClusterSlotsCmd(ctx, "cluster", "slots")
+	if err := c.nodes[node].Process(ctx, cmd); err != nil {
+		c.t.Fatal(err)
+	}
+	return cmd.Val()
+}
+
 // owner is the index of the node that owns a slot.
 func (c *cluster) owner(slot slots.Slot) int {
 	c.t.Helper()
-	//lint:ignore SA1019 before 7.0 there is no CLUSTER SHARDS
-	ranges, err := c.nodes[0].ClusterSlots(context.Background()).Result()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	for _, r := range ranges {
+	for _, r := range c.slotsAt(0) {
 		if int(slot) < r.Start || int(slot) > r.End {
 			continue
 		}
@@ -420,11 +426,7 @@ func (c *cluster) listReplicas() {
 			c.do(i, "PUBLISH", "anything", "something")
 		}
 		for listed := false; !listed; time.Sleep(10 * time.Millisecond) {
-			//lint:ignore SA1019 before 7.0 there is no CLUSTER SHARDS
-			ranges, err := c.nodes[i].ClusterSlots(context.Background()).Result()
-			if err != nil {
-				c.t.Fatal(err)
-			}
+			ranges := c.slotsAt(i)
 			listed = true
 			for _, r := range ranges {
 				listed = listed && len(r.Nodes) > 1

@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -100,7 +99,7 @@ func (r *router) at(ctx context.Context, addr string) (*redis.Client, error) {
 	if node := r.known(addr); node != nil {
 		return node, nil
 	}
-	return r.spare(addr)
+	return r.spare(addr), nil
 }
 
 func (r *router) isListed() bool {
@@ -127,33 +126,36 @@ func (r *router) list(ctx context.Context) error {
 // dropped its own, as it does a minute after it learned that a node has no slots.
 const spareLife = time.Minute
 
-// spare makes a client for a node in the likeness of those known, and closes it
-// after a while.
-func (r *router) spare(addr string) (*redis.Client, error) {
-	r.mu.Lock()
-	var like *redis.Options
-	for _, node := range r.nodes {
-		like = node.Options()
-	}
-	r.mu.Unlock()
-	if like == nil {
-		return nil, fmt.Errorf("shim: no client for the node at %s", addr)
-	}
-	opt := *like
-	opt.Addr, opt.NodeAddress = addr, ""
-	if opt.ReadTimeout == 0 {
-		opt.ReadTimeout = -1 // what made it 0
-	}
-	if opt.WriteTimeout == 0 {
-		opt.WriteTimeout = -1
-	}
-	node := redis.NewClient(&opt)
+// spare makes a client for a node as the cluster client would, and closes it after
+// a while.
+func (r *router) spare(addr string) *redis.Client {
+	of := r.client.Options()
+	node := redis.NewClient(&redis.Options{
+		Addr: addr, Dialer: of.Dialer, OnConnect: of.OnConnect, TLSConfig: of.TLSConfig,
+		ClientName: of.ClientName, Protocol: of.Protocol, Username: of.Username, Password: of.Password,
+		CredentialsProvider: of.CredentialsProvider, CredentialsProviderContext: of.CredentialsProviderContext,
+		StreamingCredentialsProvider: of.StreamingCredentialsProvider,
+		DialTimeout:                  of.DialTimeout, DialerRetries: of.DialerRetries, DialerRetryTimeout: of.DialerRetryTimeout,
+		ReadTimeout: orNever(of.ReadTimeout), WriteTimeout: orNever(of.WriteTimeout),
+		ContextTimeoutEnabled: of.ContextTimeoutEnabled,
+		PoolSize:              of.PoolSize, PoolTimeout: of.PoolTimeout, MaxActiveConns: of.MaxActiveConns, MaxRetries: -1,
+		DisableIdentity: of.DisableIdentity, IdentitySuffix: of.IdentitySuffix,
+	})
 	r.learn(node)
 	time.AfterFunc(spareLife, func() {
 		r.forget(node)
 		_ = node.Close() // nobody is there to hear of it
 	})
-	return node, nil
+	return node
+}
+
+// orNever turns the 0 that cluster options hold for "no time-out" into the -1 by
+// which a client's options say it.
+func orNever(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
 }
 
 // introduce makes the cluster client create its client for the node at addr,

@@ -40,17 +40,21 @@ func connServer(p interface {
 }
 
 // sendAsking makes an attempt of a call at a node that is to be asked: on one
-// connection, with ASKING first. Redis keeps the flag through a whole MULTI.
+// connection, with ASKING first. Redis keeps the flag through a whole MULTI. The
+// way to one connection is a WATCH of nothing; a Conn would share the client's
+// options without their lock.
 func sendAsking(ctx context.Context, node *redis.Client, c *call) {
-	conn := node.Conn()
-	// What Close could report, the command on the connection has met before.
-	defer func() { _ = conn.Close() }()
-	asking := redis.NewStatusCmd(ctx, "asking")
-	if err := conn.Process(ctx, newAttempt(asking, asking.Args())); err != nil {
+	err := node.Watch(ctx, func(conn *redis.Tx) error {
+		asking := redis.NewStatusCmd(ctx, "asking")
+		if err := conn.Process(ctx, newAttempt(asking, asking.Args())); err != nil {
+			return err
+		}
+		connServer(conn, conn.Pipeline, conn.TxPipeline).sendOne(ctx, c)
+		return nil
+	})
+	if err != nil {
 		c.note(err, false)
-		return
 	}
-	connServer(conn, conn.Pipeline, conn.TxPipeline).sendOne(ctx, c)
 }
 
 // sendOne makes an attempt of a call by itself.
