@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -189,6 +190,33 @@ func (c *cluster) finish(slot slots.Slot, from, to int) {
 	for i := range c.nodes {
 		if i != from && i != to && c.isMaster(i) {
 			c.do(i, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
+		}
+	}
+	c.settle()
+}
+
+// settle waits until all nodes know each other's config epochs. If a slot moves on
+// before, its next owner may not outbid the last, and its keys are lost by Redis'
+// own rules.
+func (c *cluster) settle() {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		views := map[string]bool{}
+		for i := range c.nodes {
+			var epochs []string
+			for line := range strings.Lines(c.do(i, "CLUSTER", "NODES").(string)) {
+				if fields := strings.Fields(line); strings.Contains(fields[2], "master") {
+					epochs = append(epochs, fields[0]+" "+fields[6])
+				}
+			}
+			slices.Sort(epochs)
+			views[strings.Join(epochs, ",")] = true
+		}
+		if len(views) == 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("the nodes do not agree on epochs: %v", views)
 		}
 	}
 }
