@@ -233,6 +233,7 @@ func (x *chaos) disturb(d time.Duration) (moves, failovers int) {
 			x.move(slot, to)
 			moves++
 		}
+		x.settle()
 		x.agree()
 		x.failover(x.owner(failoverSlot(failovers)))
 		x.agree()

@@ -28,6 +28,8 @@ type cluster struct {
 	dialer shim.Dialer
 	nodes  []*redis.Client // bare clients, one per node, that go past the shim
 
+	restless *sync.Map // slots that moved since the last settle
+
 	emulator *emulator.Cluster    // nil if the servers are real
 	servers  *redisserver.Cluster // nil if they are not
 }
@@ -41,12 +43,16 @@ func (c *cluster) kill(node int) {
 	}
 }
 
+// nodeTimeout is long enough for a busy machine, and short enough for masters to
+// vote again soon.
+const nodeTimeout = 5 * time.Second
+
 // eachCluster runs body on the emulator and on real servers, of three masters
 // with as many replicas each.
 func eachCluster(t *testing.T, replicas int, body func(t *testing.T, c *cluster)) {
 	t.Run("emulator", func(t *testing.T) { body(t, emulated(t, replicas)) })
 	t.Run("real", func(t *testing.T) {
-		servers := redisserver.StartCluster(t, 3, replicas, "--cluster-node-timeout", "5000")
+		servers := redisserver.StartCluster(t, 3, replicas, "--cluster-node-timeout", fmt.Sprint(nodeTimeout.Milliseconds()))
 		c := newCluster(t, servers.Addrs(), nil)
 		c.servers = servers
 		body(t, c)
@@ -54,14 +60,14 @@ func eachCluster(t *testing.T, replicas int, body func(t *testing.T, c *cluster)
 }
 
 func emulated(t testing.TB, replicas int) *cluster {
-	e := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(replicas))
+	e := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(replicas), emulator.NodeTimeout(nodeTimeout))
 	c := newCluster(t, e.Addrs(), e.Dialer())
 	c.emulator = e
 	return c
 }
 
 func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
-	c := &cluster{t: t, addrs: addrs, dialer: dialer}
+	c := &cluster{t: t, addrs: addrs, dialer: dialer, restless: new(sync.Map)}
 	for _, addr := range addrs {
 		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1, ReadTimeout: 30 * time.Second})
 		t.Cleanup(func() { node.Close() })
@@ -148,6 +154,9 @@ func (c *cluster) owner(slot slots.Slot) int {
 // half begins to move a slot to another node: open, with the given keys gone.
 func (c *cluster) half(slot slots.Slot, to int, gone ...string) (from int) {
 	c.t.Helper()
+	if _, restless := c.restless.Load(slot); restless {
+		c.settle()
+	}
 	from = c.owner(slot)
 	c.do(to, "CLUSTER", "SETSLOT", int(slot), "IMPORTING", c.do(from, "CLUSTER", "MYID"))
 	c.do(from, "CLUSTER", "SETSLOT", int(slot), "MIGRATING", c.do(to, "CLUSTER", "MYID"))
@@ -192,7 +201,7 @@ func (c *cluster) finish(slot slots.Slot, from, to int) {
 			c.do(i, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
 		}
 	}
-	c.settle()
+	c.restless.Store(slot, true)
 }
 
 // settle waits until all nodes know each other's config epochs. If a slot moves on
@@ -213,6 +222,7 @@ func (c *cluster) settle() {
 			views[strings.Join(epochs, ",")] = true
 		}
 		if len(views) == 1 {
+			c.restless.Clear()
 			return
 		}
 		if time.Now().After(deadline) {
