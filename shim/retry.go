@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
+	"sync"
 	"time"
+	"weak"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -42,19 +45,39 @@ var ErrUnsupportedClient = errors.New("shim: neither a *redis.Client nor a *redi
 // the client before see each command once and hooks added later do not see it;
 // hooks of a cluster client's nodes (ClusterClient.OnNewNode) see every attempt.
 //
-// It does no I/O. It works on a client that is in use, but must be called only
-// once for a client.
+// It does no I/O. It works on a client that is in use. A client that has it
+// already keeps the options it got first, so that what is built on a client may
+// ask for it without knowing.
 func WithRetry(client redis.UniversalClient, o RetryOptions) error {
 	r := newRetrier(o)
 	switch client := client.(type) {
 	case *redis.Client:
-		client.AddHook(&singleHook{r})
+		if claim(client) {
+			client.AddHook(&singleHook{r})
+		}
 	case *redis.ClusterClient:
-		client.AddHook(&clusterHook{r, newRouter(client)})
+		if claim(client) {
+			client.AddHook(&clusterHook{r, newRouter(client)})
+		}
 	default:
 		return fmt.Errorf("%w: %T", ErrUnsupportedClient, client)
 	}
 	return nil
+}
+
+// hooked are weak pointers to the clients that have the shim's hook: go-redis
+// does not say which hooks a client has.
+var hooked sync.Map
+
+// claim reports whether client is new to hooked, and adds it for as long as it
+// lives.
+func claim[T any](client *T) bool {
+	key := weak.Make(client)
+	if _, known := hooked.LoadOrStore(key, struct{}{}); known {
+		return false
+	}
+	runtime.AddCleanup(client, func(key weak.Pointer[T]) { hooked.Delete(key) }, key)
+	return true
 }
 
 // retrier runs calls until they are settled. It does not know where they go.

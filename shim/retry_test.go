@@ -382,3 +382,27 @@ func TestRefusalsAreRetried(t *testing.T) {
 		t.Errorf("%v after %d tries; want the OOM after one", err, fault.Hits())
 	}
 }
+
+// Two parts of a program may both ask for the hook: a lost reply is still counted
+// once, by the options that came first.
+func TestRetryAskedForTwice(t *testing.T) {
+	c := emulated(t, 0)
+	var first, second shim.Metrics
+	for _, client := range []redis.UniversalClient{
+		c.handedIn(shim.RetryOptions{Metrics: &first}),
+		c.made(shim.Options{Retry: shim.RetryOptions{Metrics: &first}}),
+	} {
+		before := first.LostReplies()
+		if err := shim.WithRetry(client, shim.RetryOptions{Metrics: &second}); err != nil {
+			t.Fatal(err)
+		}
+		c.emulator.Inject(emulator.Rule{Commands: []string{"incr"}, Times: 1, Action: emulator.DropAfter()})
+		var lost *shim.LostReplyError
+		if err := client.Incr(within(t, 10*time.Second), "counter").Err(); !errors.As(err, &lost) {
+			t.Fatalf("INCR whose reply is dropped: %v", err)
+		}
+		if n := first.LostReplies() - before; n != 1 || second.LostReplies() != 0 {
+			t.Errorf("lost replies: first %d, second %d; want 1 and 0", n, second.LostReplies())
+		}
+	}
+}
