@@ -12,17 +12,18 @@ SHELL := /bin/bash
 N ?= 25000
 ORACLE_SHORT ?= 1500
 ORACLE_LONG ?= 5000
+# Lua programs of each sort, mutated and generated.
+LUA_ROUNDS ?= 50000
 
 MODULE := github.com/fakecluster/fakecluster
-# Packages that talk to other programs at length; the rest are unit tests. shim/
-# is being built: "make shim" runs its tests.
+# Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|chaos)|shim)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long upstream interop bench-smoke redis clients shim
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim
 
 test: redis check unit oracle-short
 
-conformance: redis clients oracle-long interop bench-smoke
+conformance: redis clients oracle-long lua-fuzz interop shim upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -38,6 +39,10 @@ oracle-short:
 oracle-long:
 	ORACLE_N=$(ORACLE_LONG) $(GO) test -count=1 -timeout 15m ./tests/oracle/...
 
+# The corpus of snippets, mutated and generated Lua programs against real Redis.
+lua-fuzz:
+	LUA_FUZZ_ROUNDS=$(LUA_ROUNDS) $(GO) test -count=1 -timeout 10m -v -run 'Corpus|Libraries|LibraryCalls|MutatedPrograms|GeneratedPrograms' ./lua
+
 oracle: redis
 	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle
 
@@ -45,10 +50,10 @@ upstream:
 	tests/upstream/run
 
 interop:
-	$(GO) test -count=1 -timeout 10m -v -skip RideOut ./tests/interop
+	$(GO) test -count=1 -timeout 10m -v ./tests/interop
 
 shim:
-	$(GO) test -count=1 -timeout 10m ./shim/...
+	$(GO) test -race -count=1 -timeout 10m ./shim/...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -13,7 +13,7 @@ func benchmarkScript(b *testing.B, source string) {
 	keys, argv := byteSlices([]string{"counter"}), byteSlices([]string{"1"})
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Run(s, server, keys, argv, RunOptions{}, discard{})
+		r.Run(s, server, keys, argv, discard{})
 	}
 }
 

@@ -300,7 +300,7 @@ func readFlags(f *Function, v vm.Value) (problem string) {
 
 // CallFunction calls a function of a library this Runtime loaded and writes its
 // reply, an error included.
-func (r *Runtime) CallFunction(f *Function, server Server, keys, argv [][]byte, _ RunOptions, reply Sink) {
+func (r *Runtime) CallFunction(f *Function, server Server, keys, argv [][]byte, reply Sink) {
 	st := r.functionState()
 	g := st.g
 	g.Main.Push(f.callback)

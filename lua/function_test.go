@@ -136,7 +136,7 @@ func callOurs(r *Runtime, l *Library, call []string) string {
 	n := int(call[1][0] - '0')
 	for _, f := range l.Functions {
 		if f.Name == call[0] {
-			r.CallFunction(f, newKeyspace(), byteSlices(call[2:2+n]), byteSlices(call[2+n:]), RunOptions{}, out)
+			r.CallFunction(f, newKeyspace(), byteSlices(call[2:2+n]), byteSlices(call[2+n:]), out)
 		}
 	}
 	return out.b.String()

@@ -115,7 +115,7 @@ func evalOurs(r *Runtime, proto int, source string, keys, argv []string) string 
 		out.Error(err.Error())
 		return out.b.String()
 	}
-	r.Run(s, newKeyspace(), byteSlices(keys), byteSlices(argv), RunOptions{}, out)
+	r.Run(s, newKeyspace(), byteSlices(keys), byteSlices(argv), out)
 	return out.b.String()
 }
 

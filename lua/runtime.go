@@ -40,9 +40,6 @@ type Runtime struct {
 	running *vm.Global // guarded by mu
 }
 
-// RunOptions are what a run needs to know beyond its arguments.
-type RunOptions struct{}
-
 // New makes a Runtime.
 func New(options Options) *Runtime {
 	if options.RedisVersion == "" {
@@ -224,7 +221,7 @@ func errorHandler(t *vm.Thread) int {
 }
 
 // Run executes a script and writes its reply, an error included.
-func (r *Runtime) Run(s *Script, server Server, keys, argv [][]byte, _ RunOptions, reply Sink) {
+func (r *Runtime) Run(s *Script, server Server, keys, argv [][]byte, reply Sink) {
 	st := r.scriptState()
 	g := st.g
 	g.Globals.SetStr("KEYS", vm.TableValue(stringArray(g, keys)))

@@ -251,7 +251,7 @@ func fcall(c *command.Call, readOnly bool) {
 		return
 	}
 	run.function = function.Name
-	n.watch(run, func() { n.scripts.runtime.CallFunction(function, run, keys, argv, lua.RunOptions{}, c.Reply) })
+	n.watch(run, func() { n.scripts.runtime.CallFunction(function, run, keys, argv, c.Reply) })
 }
 
 func (s *scripts) count() int         { return len(s.bySHA) }

@@ -128,7 +128,7 @@ func (n *Node) runScript(c *command.Call, script *lua.Script, readOnly bool, key
 		c.Reply.Error(msg)
 		return
 	}
-	n.watch(run, func() { n.scripts.runtime.Run(script, run, keys, argv, lua.RunOptions{}, c.Reply) })
+	n.watch(run, func() { n.scripts.runtime.Run(script, run, keys, argv, c.Reply) })
 }
 
 // scriptRun is one execution of a script or function: what it may do, and where
