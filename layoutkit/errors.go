@@ -3,6 +3,8 @@ package layoutkit
 import (
 	"errors"
 	"fmt"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Errors to test with errors.Is. The errors of the client, which say whether a
@@ -28,4 +30,13 @@ var (
 // invalid is an ErrInvalid that says what to do.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+// failed is the client's error, and what was being done. A key of another type, or
+// a value that a script cannot read, is an ErrCorrupt too.
+func failed(doing string, err error) error {
+	if redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "CORRUPT") {
+		return fmt.Errorf("%w: %s: %w", ErrCorrupt, doing, err)
+	}
+	return fmt.Errorf("layoutkit: %s: %w", doing, err)
 }

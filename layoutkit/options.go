@@ -169,8 +169,3 @@ func (b *base) start(ctx context.Context) error {
 	}
 	return nil
 }
-
-// script runs s on keys, which share a slot in the Cluster layout.
-func (b *base) script(ctx context.Context, s *shim.Script, keys []string, args ...any) *redis.Cmd {
-	return s.Run(ctx, b.client, keys, args...)
-}
