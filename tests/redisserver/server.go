@@ -63,6 +63,9 @@ func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.It
 // Pid returns the process id of the server.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
+// Log returns the end of what the server wrote.
+func (s *Server) Log() string { return s.output.tail() }
+
 // Alive returns an error with the end of the server's log when the process is
 // gone.
 func (s *Server) Alive() error {
