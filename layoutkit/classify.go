@@ -44,12 +44,12 @@ var kindNamespaces = [...]Namespace{
 type role int
 
 const (
-	foreign role = iota // no key of the kit
-	record              // what the namespace is about; of messages, an item
-	index               // a sorted set that lists records; of messages, the log
-	counter             // a fence or a term, which only grows
-	holder              // who has a lock or leads, a part of turns, a heartbeat
-	marker
+	roleForeign role = iota // no key of the kit
+	roleRecord              // what the namespace is about; of messages, an item
+	roleIndex               // a sorted set that lists records; of messages, the log
+	roleCounter             // a fence or a term, which only grows
+	roleHolder              // who has a lock or leads, a part of turns, a heartbeat
+	roleMarker
 )
 
 // keyClass is what a key is: the inverse of names.
@@ -124,33 +124,33 @@ func classifyTagged(s string) keyClass {
 	switch kind {
 	case "meta":
 		if s == "{meta}:layout" {
-			return keyClass{namespace: namespaceMeta, role: marker}
+			return keyClass{namespace: namespaceMeta, role: roleMarker}
 		}
 	case "durable":
 		if table, ok := unescape(of); ok && rest != "" {
 			// The parts of a table are its journal's business.
-			return keyClass{namespace: NamespaceJournal, role: record, ids: []string{table, rest}}
+			return keyClass{namespace: NamespaceJournal, role: roleRecord, ids: []string{table, rest}}
 		}
 	case "m":
 		switch {
 		case rest == "z":
-			return class(NamespaceMessages, index, Cluster, of)
+			return class(NamespaceMessages, roleIndex, Cluster, of)
 		case len(parts) == 2 && parts[0] == "i":
-			return class(NamespaceMessages, record, Cluster, of, parts[1])
+			return class(NamespaceMessages, roleRecord, Cluster, of, parts[1])
 		}
 	case "ud":
 		switch {
 		case rest == "idx":
-			return class(NamespaceUserData, index, Cluster, of)
+			return class(NamespaceUserData, roleIndex, Cluster, of)
 		case len(parts) == 3 && parts[0] == "e":
-			return class(NamespaceUserData, record, Cluster, of, parts[1], parts[2])
+			return class(NamespaceUserData, roleRecord, Cluster, of, parts[1], parts[2])
 		}
 	case "lk":
 		switch rest {
 		case "l":
-			return class(NamespaceLocks, holder, Cluster, of)
+			return class(NamespaceLocks, roleHolder, Cluster, of)
 		case "f":
-			return class(NamespaceLocks, counter, Cluster, of)
+			return class(NamespaceLocks, roleCounter, Cluster, of)
 		}
 	default:
 		return classifyBucket(kind, of, parts)
@@ -169,10 +169,10 @@ func classifyBucket(tag, bucket string, parts []string) keyClass {
 			continue
 		}
 		if len(parts) == 1 && parts[0] == "idx" {
-			return keyClass{namespace: kindNamespaces[k], role: index, layout: Cluster, ids: []string{bucket}}
+			return keyClass{namespace: kindNamespaces[k], role: roleIndex, layout: Cluster, ids: []string{bucket}}
 		}
 		if len(parts) == 2 && parts[0] == "r" {
-			if c := class(kindNamespaces[k], record, Cluster, parts[1]); c.role == record && bucketOf(c.ids[0]) == number {
+			if c := class(kindNamespaces[k], roleRecord, Cluster, parts[1]); c.role == roleRecord && bucketOf(c.ids[0]) == number {
 				return c
 			}
 		}
@@ -189,9 +189,9 @@ func classifyCoordinatorTag(s string) keyClass {
 	case kind == "t" && isTurnPart(rest):
 		return turnClass(Cluster, of, rest)
 	case kind == "ld" && rest == "":
-		return class(NamespaceLeadership, holder, Cluster, of)
+		return class(NamespaceLeadership, roleHolder, Cluster, of)
 	case kind == "ld" && rest == "term":
-		return class(NamespaceLeadership, counter, Cluster, of)
+		return class(NamespaceLeadership, roleCounter, Cluster, of)
 	}
 	return keyClass{}
 }
@@ -205,7 +205,7 @@ func isTurnPart(s string) bool {
 }
 
 func turnClass(layout Layout, chat, part string) keyClass {
-	return class(NamespaceTurns, holder, layout, chat, part)
+	return class(NamespaceTurns, roleHolder, layout, chat, part)
 }
 
 // classifyFlat is for names without a hash tag.
@@ -215,26 +215,26 @@ func classifyFlat(s []string) keyClass {
 	}
 	for k := range kinds {
 		if s[0] == kinds[k].legacy && len(s) == 2 {
-			return class(kindNamespaces[k], record, Legacy, s[1])
+			return class(kindNamespaces[k], roleRecord, Legacy, s[1])
 		}
 	}
 	switch {
 	case s[0] == "msg" && len(s) == 2:
-		return class(NamespaceMessages, index, Legacy, s[1])
+		return class(NamespaceMessages, roleIndex, Legacy, s[1])
 	case s[0] == "msg" && len(s) == 3:
-		return class(NamespaceMessages, record, Legacy, s[1], s[2])
+		return class(NamespaceMessages, roleRecord, Legacy, s[1], s[2])
 	case s[0] == "user" && len(s) == 4:
-		return class(NamespaceUserData, record, Legacy, s[1:]...)
+		return class(NamespaceUserData, roleRecord, Legacy, s[1:]...)
 	case s[0] == "lock" && len(s) == 2:
-		return class(NamespaceLocks, holder, Legacy, s[1])
+		return class(NamespaceLocks, roleHolder, Legacy, s[1])
 	case s[0] == "fence" && len(s) == 2:
-		return class(NamespaceLocks, counter, Legacy, s[1])
+		return class(NamespaceLocks, roleCounter, Legacy, s[1])
 	case s[0] == "conv" && len(s) == 2:
-		return class(NamespaceConversations, record, Auto, s[1])
+		return class(NamespaceConversations, roleRecord, Auto, s[1])
 	case s[0] == "cursor" && len(s) == 2:
-		return class(NamespaceCursors, record, Auto, s[1])
+		return class(NamespaceCursors, roleRecord, Auto, s[1])
 	case s[0] == "lease" && len(s) == 2:
-		return class(NamespaceLeases, record, Auto, s[1])
+		return class(NamespaceLeases, roleRecord, Auto, s[1])
 	}
 	return keyClass{}
 }
@@ -243,11 +243,11 @@ func classifyFlat(s []string) keyClass {
 func classifyFlatCoordinator(s []string) keyClass {
 	switch {
 	case len(s) == 2 && s[0] == "rep":
-		return class(NamespaceHeartbeats, holder, Auto, s[1])
+		return class(NamespaceHeartbeats, roleHolder, Auto, s[1])
 	case len(s) == 2 && s[0] == "leader":
-		return class(NamespaceLeadership, holder, Legacy, s[1])
+		return class(NamespaceLeadership, roleHolder, Legacy, s[1])
 	case len(s) == 3 && s[0] == "leader" && s[2] == "term":
-		return class(NamespaceLeadership, counter, Legacy, s[1])
+		return class(NamespaceLeadership, roleCounter, Legacy, s[1])
 	case len(s) == 3 && s[0] == "turn" && isTurnPart(s[2]):
 		return turnClass(Legacy, s[1], s[2])
 	}
@@ -255,8 +255,6 @@ func classifyFlatCoordinator(s []string) keyClass {
 }
 
 // patternOf is a glob pattern for all keys of a prefix.
-func patternOf(prefix string) string {
-	return globEscaper.Replace(prefix) + ":*"
-}
+func patternOf(prefix string) string { return globEscaper.Replace(prefix) + ":*" }
 
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)

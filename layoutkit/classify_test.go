@@ -18,38 +18,38 @@ func TestClassify(t *testing.T) {
 		layout    Layout
 		ids       []string
 	}{
-		{"p:{m:a%3Ab}:z", NamespaceMessages, index, Cluster, []string{"a:b"}},
-		{"p:{m:a%3Ab}:i:x", NamespaceMessages, record, Cluster, []string{"a:b", "x"}},
-		{"p:msg:a", NamespaceMessages, index, Legacy, []string{"a"}},
-		{"p:msg:a:x", NamespaceMessages, record, Legacy, []string{"a", "x"}},
-		{"p:{ch:12}:r:a", NamespaceChats, record, Cluster, []string{"a"}},
-		{"p:{ct:12}:r:a", NamespaceContacts, record, Cluster, []string{"a"}},
-		{"p:{cp:12}:r:a", NamespaceCheckpoints, record, Cluster, []string{"a"}},
-		{"p:{sc:12}:r:a", NamespaceSchedules, record, Cluster, []string{"a"}},
-		{"p:{sc:31}:idx", NamespaceSchedules, index, Cluster, []string{"31"}},
-		{"p:chat:a", NamespaceChats, record, Legacy, []string{"a"}},
-		{"p:contact:a", NamespaceContacts, record, Legacy, []string{"a"}},
-		{"p:checkpoint:a", NamespaceCheckpoints, record, Legacy, []string{"a"}},
-		{"p:schedule:a", NamespaceSchedules, record, Legacy, []string{"a"}},
-		{"p:{ud:u}:e:n:k", NamespaceUserData, record, Cluster, []string{"u", "n", "k"}},
-		{"p:{ud:u}:idx", NamespaceUserData, index, Cluster, []string{"u"}},
-		{"p:user:u:n:k", NamespaceUserData, record, Legacy, []string{"u", "n", "k"}},
-		{"p:{lk:%7Bx%7D}:l", NamespaceLocks, holder, Cluster, []string{"{x}"}},
-		{"p:{lk:x}:f", NamespaceLocks, counter, Cluster, []string{"x"}},
-		{"p:lock:x", NamespaceLocks, holder, Legacy, []string{"x"}},
-		{"p:fence:x", NamespaceLocks, counter, Legacy, []string{"x"}},
-		{"p:co:{t:c}:tix", NamespaceTurns, holder, Cluster, []string{"c", "tix"}},
-		{"p:co:turn:c:owner", NamespaceTurns, holder, Legacy, []string{"c", "owner"}},
-		{"p:co:{ld:n}", NamespaceLeadership, holder, Cluster, []string{"n"}},
-		{"p:co:{ld:n}:term", NamespaceLeadership, counter, Cluster, []string{"n"}},
-		{"p:co:leader:n", NamespaceLeadership, holder, Legacy, []string{"n"}},
-		{"p:co:leader:n:term", NamespaceLeadership, counter, Legacy, []string{"n"}},
-		{"p:conv:c", NamespaceConversations, record, Auto, []string{"c"}},
-		{"p:cursor:c", NamespaceCursors, record, Auto, []string{"c"}},
-		{"p:lease:l", NamespaceLeases, record, Auto, []string{"l"}},
-		{"p:co:rep:r", NamespaceHeartbeats, holder, Auto, []string{"r"}},
-		{"p:{durable:in}:e:1:x", NamespaceJournal, record, Auto, []string{"in", "e:1:x"}},
-		{"p:{meta}:layout", namespaceMeta, marker, Auto, nil},
+		{"p:{m:a%3Ab}:z", NamespaceMessages, roleIndex, Cluster, []string{"a:b"}},
+		{"p:{m:a%3Ab}:i:x", NamespaceMessages, roleRecord, Cluster, []string{"a:b", "x"}},
+		{"p:msg:a", NamespaceMessages, roleIndex, Legacy, []string{"a"}},
+		{"p:msg:a:x", NamespaceMessages, roleRecord, Legacy, []string{"a", "x"}},
+		{"p:{ch:12}:r:a", NamespaceChats, roleRecord, Cluster, []string{"a"}},
+		{"p:{ct:12}:r:a", NamespaceContacts, roleRecord, Cluster, []string{"a"}},
+		{"p:{cp:12}:r:a", NamespaceCheckpoints, roleRecord, Cluster, []string{"a"}},
+		{"p:{sc:12}:r:a", NamespaceSchedules, roleRecord, Cluster, []string{"a"}},
+		{"p:{sc:31}:idx", NamespaceSchedules, roleIndex, Cluster, []string{"31"}},
+		{"p:chat:a", NamespaceChats, roleRecord, Legacy, []string{"a"}},
+		{"p:contact:a", NamespaceContacts, roleRecord, Legacy, []string{"a"}},
+		{"p:checkpoint:a", NamespaceCheckpoints, roleRecord, Legacy, []string{"a"}},
+		{"p:schedule:a", NamespaceSchedules, roleRecord, Legacy, []string{"a"}},
+		{"p:{ud:u}:e:n:k", NamespaceUserData, roleRecord, Cluster, []string{"u", "n", "k"}},
+		{"p:{ud:u}:idx", NamespaceUserData, roleIndex, Cluster, []string{"u"}},
+		{"p:user:u:n:k", NamespaceUserData, roleRecord, Legacy, []string{"u", "n", "k"}},
+		{"p:{lk:%7Bx%7D}:l", NamespaceLocks, roleHolder, Cluster, []string{"{x}"}},
+		{"p:{lk:x}:f", NamespaceLocks, roleCounter, Cluster, []string{"x"}},
+		{"p:lock:x", NamespaceLocks, roleHolder, Legacy, []string{"x"}},
+		{"p:fence:x", NamespaceLocks, roleCounter, Legacy, []string{"x"}},
+		{"p:co:{t:c}:tix", NamespaceTurns, roleHolder, Cluster, []string{"c", "tix"}},
+		{"p:co:turn:c:owner", NamespaceTurns, roleHolder, Legacy, []string{"c", "owner"}},
+		{"p:co:{ld:n}", NamespaceLeadership, roleHolder, Cluster, []string{"n"}},
+		{"p:co:{ld:n}:term", NamespaceLeadership, roleCounter, Cluster, []string{"n"}},
+		{"p:co:leader:n", NamespaceLeadership, roleHolder, Legacy, []string{"n"}},
+		{"p:co:leader:n:term", NamespaceLeadership, roleCounter, Legacy, []string{"n"}},
+		{"p:conv:c", NamespaceConversations, roleRecord, Auto, []string{"c"}},
+		{"p:cursor:c", NamespaceCursors, roleRecord, Auto, []string{"c"}},
+		{"p:lease:l", NamespaceLeases, roleRecord, Auto, []string{"l"}},
+		{"p:co:rep:r", NamespaceHeartbeats, roleHolder, Auto, []string{"r"}},
+		{"p:{durable:in}:e:1:x", NamespaceJournal, roleRecord, Auto, []string{"in", "e:1:x"}},
+		{"p:{meta}:layout", namespaceMeta, roleMarker, Auto, nil},
 	} {
 		want := keyClass{test.key, test.namespace, test.role, test.layout, test.ids}
 		if diff := cmp.Diff(want, classify("p", test.key), cmp.AllowUnexported(keyClass{})); diff != "" {
@@ -70,7 +70,7 @@ func TestForeignKeys(t *testing.T) {
 		"p:co:leader:n:other", "p:co:rep", "p:co", "p:{durable:}:x", "p:{durable:t}", "p:{durable:t}:",
 		"p:{meta}:other", "p:{meta}", "p:{meta:x}:layout", "p:conv:a:b",
 	} {
-		if c := classify("p", key); c.role != foreign || c.namespace != "" || c.layout != Auto {
+		if c := classify("p", key); c.role != roleForeign || c.namespace != "" || c.layout != Auto {
 			t.Errorf("%q is %+v, not foreign", key, c)
 		}
 	}
@@ -88,21 +88,21 @@ func TestClassifyIsTheInverseOfNames(t *testing.T) {
 		lock, fence := n.lock(a)
 		leader, term := n.leader(a)
 		want := []keyClass{
-			{n.messageLog(a), NamespaceMessages, index, layout, []string{a}},
-			{n.messageItem(a, b), NamespaceMessages, record, layout, []string{a, b}},
-			{n.userEntry(a, b, c), NamespaceUserData, record, layout, []string{a, b, c}},
-			{lock, NamespaceLocks, holder, layout, []string{a}},
-			{fence, NamespaceLocks, counter, layout, []string{a}},
-			{leader, NamespaceLeadership, holder, layout, []string{a}},
-			{term, NamespaceLeadership, counter, layout, []string{a}},
-			{n.turn(a, "seq"), NamespaceTurns, holder, layout, []string{a, "seq"}},
-			{n.heartbeat(a), NamespaceHeartbeats, holder, Auto, []string{a}},
-			{n.conversation(a), NamespaceConversations, record, Auto, []string{a}},
-			{n.cursor(a), NamespaceCursors, record, Auto, []string{a}},
-			{n.lease(a), NamespaceLeases, record, Auto, []string{a}},
+			{n.messageLog(a), NamespaceMessages, roleIndex, layout, []string{a}},
+			{n.messageItem(a, b), NamespaceMessages, roleRecord, layout, []string{a, b}},
+			{n.userEntry(a, b, c), NamespaceUserData, roleRecord, layout, []string{a, b, c}},
+			{lock, NamespaceLocks, roleHolder, layout, []string{a}},
+			{fence, NamespaceLocks, roleCounter, layout, []string{a}},
+			{leader, NamespaceLeadership, roleHolder, layout, []string{a}},
+			{term, NamespaceLeadership, roleCounter, layout, []string{a}},
+			{n.turn(a, "seq"), NamespaceTurns, roleHolder, layout, []string{a, "seq"}},
+			{n.heartbeat(a), NamespaceHeartbeats, roleHolder, Auto, []string{a}},
+			{n.conversation(a), NamespaceConversations, roleRecord, Auto, []string{a}},
+			{n.cursor(a), NamespaceCursors, roleRecord, Auto, []string{a}},
+			{n.lease(a), NamespaceLeases, roleRecord, Auto, []string{a}},
 		}
 		for k := range kinds {
-			want = append(want, keyClass{n.record(kind(k), a), kindNamespaces[k], record, layout, []string{a}})
+			want = append(want, keyClass{n.record(kind(k), a), kindNamespaces[k], roleRecord, layout, []string{a}})
 		}
 		for _, w := range want {
 			if diff := cmp.Diff(w, classify(n.prefix, w.key), cmp.AllowUnexported(keyClass{})); diff != "" {
