@@ -99,3 +99,8 @@ func unescape(segment string) (id string, ok bool) {
 	id = b.String()
 	return id, id != "" && escape(id) == segment
 }
+
+// globEscape is a pattern that matches s and nothing else.
+func globEscape(s string) string { return globSpecial.Replace(s) }
+
+var globSpecial = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
