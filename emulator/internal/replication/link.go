@@ -23,6 +23,7 @@ type Link struct {
 	broken    bool  // nothing will ever arrive again
 	syncing   bool
 	lost      bool
+	eager     bool
 }
 
 // Attach adds a replica, named by whatever the caller likes. It has nothing
@@ -92,6 +93,27 @@ func (k *Link) Pending(now int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !k.syncing && !k.lost && k.next < k.arriving() && l.blocks[k.next-l.first].At+k.lag <= k.clock(now)
+}
+
+// SetEager tells whether the replica wants to take what arrives at once, not
+// only when somebody asks it something: see Append.
+func (k *Link) SetEager(eager bool) {
+	k.log.mu.Lock()
+	k.eager = eager
+	k.log.mu.Unlock()
+}
+
+// NextArrival is when the next block reaches the replica, in Unix milliseconds;
+// ok is false when none is on its way.
+func (k *Link) NextArrival() (at int64, ok bool) {
+	l := k.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.syncing || k.lost || k.next >= k.arriving() {
+		return 0, false
+	}
+	at = l.blocks[k.next-l.first].At + k.lag
+	return at, k.stoppedAt == 0 || at <= k.stoppedAt
 }
 
 // arriving is the sequence number behind the last block that can arrive.

@@ -96,9 +96,9 @@ func NewLog(id string) *Log {
 func (l *Log) Active() bool { return l.active.Load() }
 
 // Append adds a block at a time in Unix milliseconds. The effects are copied.
-// crowded says that much is held for replicas that have not taken it: let them
-// catch up once no lock is held.
-func (l *Log) Append(now int64, effects []Effect) (crowded bool) {
+// wanted says that replicas should catch up once no lock is held: one is eager,
+// or much is held for those that have not taken it.
+func (l *Log) Append(now int64, effects []Effect) (wanted bool) {
 	if len(effects) == 0 || !l.Active() {
 		return false
 	}
@@ -120,7 +120,7 @@ func (l *Log) Append(now int64, effects []Effect) (crowded bool) {
 		return false
 	}
 	l.push(Block{Effects: cloned(effects), At: now, size: bytes})
-	return l.held > crowdedAt
+	return l.held > crowdedAt || slices.ContainsFunc(l.links, func(k *Link) bool { return k.eager })
 }
 
 // push adds a block that ends at the current offset.

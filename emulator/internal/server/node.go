@@ -246,6 +246,9 @@ func (n *Node) unlock() {
 		n.recheck()
 	}
 	n.armExpiry()
+	if n.replica.link != nil {
+		n.awaitArrivals()
+	}
 	if n.tracking.changed {
 		n.broadcastInvalidations()
 	}

@@ -22,6 +22,9 @@ type pubsub struct {
 	shardOwners map[string]string
 }
 
+// anybody reports whether somebody listens to channels other than a shard's.
+func (p *pubsub) anybody() bool { return len(p.channels)+len(p.patterns) > 0 }
+
 type pattern struct {
 	glob        string
 	subscribers []*session

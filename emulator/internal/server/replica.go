@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,9 +16,12 @@ import (
 
 // replicaSide is what a node that is a replica knows of its master.
 type replicaSide struct {
-	master *Node
-	link   *replication.Link
-	reply  resp.Discard
+	master   *Node
+	link     *replication.Link
+	reply    resp.Discard
+	eager    bool  // what SetEager was called with
+	arrival  int64 // for when it has set a timer, Unix ms
+	selected int   // the database of the last effect, -1 for none yet
 }
 
 // effects gathers what replicas must execute because of the command, the
@@ -58,9 +63,9 @@ func (n *Node) commitEffects() {
 	if apart {
 		size = 1
 	}
-	crowded := false
+	wanted := false
 	for block := range slices.Chunk(n.effects.pending, size) {
-		crowded = n.replog.Append(n.now.UnixMilli(), block) || crowded
+		wanted = n.replog.Append(n.now.UnixMilli(), block) || wanted
 		if len(n.streams.sessions) > 0 {
 			n.feedStreams(block)
 		}
@@ -70,13 +75,13 @@ func (n *Node) commitEffects() {
 	if n.running != nil {
 		n.running.written = n.replog.Offset()
 	}
-	if crowded {
-		n.later(n.relieve)
+	if wanted {
+		n.later(n.feedReplicas)
 	}
 }
 
-// relieve makes replicas take what has piled up for them.
-func (n *Node) relieve() {
+// feedReplicas makes replicas take what has arrived for them.
+func (n *Node) feedReplicas() {
 	for _, r := range n.followers() {
 		r.lock()
 		r.unlock()
@@ -108,7 +113,7 @@ func (n *Node) follow(id string) {
 	if master == nil || master == n || master.life.down.Load() {
 		return // not a running node of this process: there is nothing to copy
 	}
-	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli())}
+	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli()), selected: -1}
 	n.tuneLink()
 	n.later(n.synchronize)
 }
@@ -166,11 +171,72 @@ func (n *Node) catchUp() {
 		if !ok {
 			return
 		}
+		transaction := len(block.Effects) > 1
+		if transaction {
+			n.monitorMaster(block.Effects[0].DB, []byte("MULTI"))
+		}
 		for _, effect := range block.Effects {
 			n.apply(effect)
 		}
+		if transaction {
+			n.monitorMaster(n.replica.selected, []byte("EXEC"))
+		}
 		n.offsetSeen = block.End
 	}
+}
+
+// eager reports whether somebody would notice at once what the master changed.
+func (n *Node) eager() bool {
+	return len(n.blocked.queues) > 0 || n.set.notify != 0 && n.pubsub.anybody() || n.tracking.active() || len(n.monitors) > 0
+}
+
+// awaitArrivals sees to it that the replica takes what its master sends when it
+// arrives if somebody waits for that, and else leaves it for when it is asked.
+func (n *Node) awaitArrivals() {
+	r := &n.replica
+	if eager := n.eager(); eager != r.eager {
+		r.eager = eager
+		r.link.SetEager(eager)
+	}
+	if !r.eager {
+		return
+	}
+	at, ok := r.link.NextArrival()
+	if !ok {
+		return
+	}
+	wait := time.UnixMilli(at).Sub(n.now)
+	if wait <= 0 { // it came after the lock was taken
+		n.later(n.look)
+		return
+	}
+	if r.arrival == at {
+		return
+	}
+	r.arrival = at
+	time.AfterFunc(wait, n.look)
+}
+
+// look lets a replica execute what has arrived.
+func (n *Node) look() {
+	n.lock()
+	n.unlock()
+}
+
+// monitorMaster shows a command of the master's to those who say MONITOR, after
+// the SELECT that stands before it in the stream.
+func (n *Node) monitorMaster(db int, args ...[]byte) {
+	selected := n.replica.selected == db
+	n.replica.selected = db
+	if len(n.monitors) == 0 {
+		return
+	}
+	if !selected {
+		n.monitorMaster(db, []byte("SELECT"), strconv.AppendInt(nil, int64(db), 10))
+	}
+	host, port := n.masterAddr()
+	n.masterClient.addr = net.JoinHostPort(host, strconv.Itoa(port))
+	n.feedMonitors(&command.Call{Args: args, DB: n.ks.DB(db), Client: n.masterClient})
 }
 
 // apply executes one effect of the master's.
@@ -187,6 +253,7 @@ func (n *Node) apply(effect replication.Effect) {
 		Client: n.masterClient, ClusterEnabled: n.clustered, DenyBlocking: true, FromMaster: true,
 	}
 	spec.Handler(&c)
+	n.monitorMaster(effect.DB, effect.Args...)
 	if r.reply.Errors > 0 {
 		n.log.Error("a command of the master failed at this replica", "command", string(effect.Args[0]), "error", r.reply.LastError)
 	}
