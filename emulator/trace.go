@@ -69,15 +69,9 @@ func (c *Cluster) Untrace() { c.harness.Untrace() }
 // All yields the recorded commands, the oldest first.
 func (t *Trace) All() iter.Seq[Traced] {
 	return func(yield func(Traced) bool) {
-		nodes := map[*server.Node]*Node{}
-		for _, n := range t.cluster.Nodes() {
-			nodes[n.server] = n
-		}
+		nodes := t.byServer()
 		for _, e := range t.trace.Entries() {
-			more := yield(Traced{
-				At: e.At, Node: nodes[e.Node], Client: e.Client, Command: e.Name, Text: e.Text, Slot: e.Slot, Keyed: e.Keyed,
-				Verdict: e.Verdict, Duration: e.Duration, Redirects: e.Redirects,
-			})
+			more := yield(traced(e, nodes))
 			if !more {
 				return
 			}

@@ -62,6 +62,7 @@ type Controller struct {
 	lastFault  int
 	migrations map[slots.Slot]*emulator.Migration
 	trace      *emulator.Trace
+	tracing    bool
 }
 
 type fault struct {

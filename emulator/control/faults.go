@@ -2,9 +2,7 @@ package control
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/fakecluster/fakecluster/emulator"
@@ -118,15 +116,13 @@ func listFaults(c *call) (string, error) {
 	if err := c.wants(0, 0); err != nil {
 		return "", err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.faults) == 0 {
+	faults := c.Faults()
+	if len(faults) == 0 {
 		return "no faults", nil
 	}
 	var b strings.Builder
-	for _, number := range slices.Sorted(maps.Keys(c.faults)) {
-		f := c.faults[number]
-		fmt.Fprintf(&b, "%d hits=%d %s\n", number, f.Hits(), f.text)
+	for _, f := range faults {
+		fmt.Fprintf(&b, "%d hits=%d %s\n", f.Number, f.Hits, f.Text)
 	}
 	return b.String(), nil
 }

@@ -32,10 +32,11 @@ func trace(c *call) (string, error) {
 			}
 			size = n
 		}
-		c.Controller.trace = c.cluster.Trace(size)
+		c.Controller.trace, c.tracing = c.cluster.Trace(size), true
 		return "", nil
 	case word == "off" && len(rest) == 0:
 		c.cluster.Untrace()
+		c.tracing = false
 		return "", nil
 	case t == nil && (word == "clear" || word == "show" || word == "count"):
 		return "", errNoTrace

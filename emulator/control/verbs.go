@@ -114,7 +114,7 @@ func reset(c *call) (string, error) {
 	defer c.mu.Unlock()
 	clear(c.faults)
 	clear(c.migrations)
-	c.lastFault, c.Controller.trace = 0, nil
+	c.lastFault, c.Controller.trace, c.tracing = 0, nil, false
 	return "", nil
 }
 

@@ -9,7 +9,7 @@ import (
 func (n *Node) Execute(args [][]byte) []byte {
 	n.lock()
 	defer n.unlock()
-	s := &session{node: n, authenticated: true, addr: "127.0.0.1:0", localAddr: "127.0.0.1:0", created: n.now, lastUse: n.now}
+	s := &session{node: n, direct: true, authenticated: true, addr: "127.0.0.1:0", localAddr: "127.0.0.1:0", created: n.now, lastUse: n.now}
 	s.enc.SetProto(3)
 	c := &command.Call{
 		Args: args, Spec: n.table.Lookup(args), Table: n.table, Reply: &s.enc, DB: n.ks.DB(0), Client: s,

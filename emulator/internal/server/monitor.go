@@ -45,8 +45,12 @@ func (n *Node) showMonitors(c *command.Call) {
 	}
 }
 
-// feedMonitors writes the command's line to all clients that said MONITOR.
+// feedMonitors writes the command's line to all clients that said MONITOR. What
+// Execute was asked is no client's command.
 func (n *Node) feedMonitors(c *command.Call) {
+	if c.Client.(*session).direct {
+		return
+	}
 	now := n.clock.Now()
 	from := c.Client.(*session).addr
 	if c.FromScript {

@@ -64,6 +64,7 @@ type session struct {
 	routed   *topology.Verdict // where the command was sent, for a trace
 	tracking clientTracking
 	monitor  bool // said MONITOR
+	direct   bool // is Execute's, nobody's connection
 	stream   bool // said SYNC
 
 	// closing is set when the connection is to end once what is in out has been
