@@ -23,6 +23,8 @@ var (
 	ErrHeld = errors.New("layoutkit: held by somebody else")
 	// ErrLegacyData: the keyspace still holds keys of the legacy layout.
 	ErrLegacyData = errors.New("layoutkit: legacy keys under this prefix")
+	// ErrClosed: the part was closed.
+	ErrClosed = errors.New("layoutkit: closed")
 	// ErrCorrupt: a key holds what the kit did not write there.
 	ErrCorrupt = errors.New("layoutkit: unreadable value")
 )
