@@ -210,8 +210,8 @@ func (e JournalEntry[T]) Backoff() time.Duration {
 	return min(time.Second<<max(e.Attempt-1, 0), most)
 }
 
-// Counts are the entries of a journal.
-type Counts struct {
+// JournalCounts are the entries of a journal.
+type JournalCounts struct {
 	Entries int64 // not acknowledged
 	Claimed int64 // of those
 	Due     int64 // of those, to be had by Claim now: not claimed, or the lease is over
@@ -219,16 +219,16 @@ type Counts struct {
 }
 
 // Count counts the entries of the journal.
-func (j Journal[T]) Count(ctx context.Context) (Counts, error) {
+func (j Journal[T]) Count(ctx context.Context) (JournalCounts, error) {
 	cmd, err := j.run(ctx, journalCount, []string{"due", "claims", "done"})
 	if err != nil {
-		return Counts{}, err
+		return JournalCounts{}, err
 	}
 	n, err := cmd.Int64Slice()
 	if err != nil {
-		return Counts{}, failed("counting the journal "+j.table, err)
+		return JournalCounts{}, failed("counting the journal "+j.table, err)
 	}
-	return Counts{n[0], n[1], n[2], n[3]}, nil
+	return JournalCounts{n[0], n[1], n[2], n[3]}, nil
 }
 
 // Trim forgets the keys of entries that were acknowledged at least age ago and
