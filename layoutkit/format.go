@@ -93,13 +93,25 @@ func abridged(s string) string {
 	return s[:most] + "…"
 }
 
+// maxValue is a little less than proto-max-bulk-len, above which a server closes
+// the connection; what the kit writes beside a value needs room too.
+const maxValue = 511 << 20
+
 // encode is a caller's value as JSON.
 func encode[T any](value T) (string, error) {
 	b, err := json.Marshal(value)
 	if err != nil {
-		return "", fmt.Errorf("layoutkit: encoding a %T: %w", value, err)
+		return "", fmt.Errorf("%w: a %T cannot be written as JSON: %w", ErrInvalid, value, err)
 	}
-	return string(b), nil
+	return string(b), checkSize(len(b))
+}
+
+// checkSize refuses a value of too many bytes.
+func checkSize(bytes int) error {
+	if bytes > maxValue {
+		return invalid("a value of %d bytes is too large: Redis takes %d, so divide it", bytes, maxValue)
+	}
+	return nil
 }
 
 // decode is the caller's value of JSON.

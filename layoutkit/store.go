@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -104,61 +103,10 @@ func (s *Store) checkLegacy(ctx context.Context) (complete bool, err error) {
 		if seen++; seen > legacyCheck {
 			return false, nil
 		}
-		if s.names.isLegacy(key) {
+		if classify(s.names.prefix, key).layout == Legacy {
 			return false, fmt.Errorf("%w %q, like %q: run layoutkit.Migrate first, or set AllowLegacyData",
 				ErrLegacyData, s.names.prefix, key)
 		}
 	}
 	return true, nil
-}
-
-// isLegacy reports whether a key is one that only the Legacy layout has. Names
-// that are the same in both layouts are not.
-func (n names) isLegacy(key string) bool {
-	rest, ok := strings.CutPrefix(key, n.prefix+":")
-	if !ok {
-		return false
-	}
-	segments := strings.Split(rest, ":")
-	ids := segments[1:]
-	switch segments[0] {
-	case "chat", "contact", "checkpoint", "schedule", "lock", "fence":
-		return len(ids) == 1 && areIDs(ids)
-	case "msg":
-		return (len(ids) == 1 || len(ids) == 2) && areIDs(ids)
-	case "user":
-		return len(ids) == 3 && areIDs(ids)
-	case "co":
-		return isLegacyCoordination(ids)
-	default:
-		return false
-	}
-}
-
-// isLegacyCoordination is isLegacy for what follows co:.
-func isLegacyCoordination(segments []string) bool {
-	switch len(segments) {
-	case 2:
-		return segments[0] == "leader" && areIDs(segments[1:])
-	case 3:
-		return areIDs(segments[1:2]) &&
-			(segments[0] == "leader" && segments[2] == "term" || segments[0] == "turn" && areIDs(segments[2:]))
-	default:
-		return false
-	}
-}
-
-// areIDs reports whether segments are what escape makes of ids.
-func areIDs(segments []string) bool {
-	for _, s := range segments {
-		if _, ok := unescape(s); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// globEscape is a pattern that matches s and nothing else.
-func globEscape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`).Replace(s)
 }
