@@ -72,13 +72,13 @@ redis:
 		echo "redis-server and redis-tools are not installed: what compares with them is skipped"; \
 	fi
 
-# The JavaScript clients, for tests/interop.
+# The JavaScript clients, for tests/interop and an example.
 clients:
 	@if ! { command -v node && command -v npm; } >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; \
 	fi; \
 	if command -v npm >/dev/null; then \
-		cd tests/interop/node && npm ci --no-progress; \
+		npm ci --no-progress --prefix tests/interop/node; npm ci --no-progress --prefix examples/exec-npm; \
 	else \
 		echo "nodejs and npm are not installed: the JavaScript clients are skipped"; \
 	fi

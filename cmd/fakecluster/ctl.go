@@ -23,7 +23,7 @@ type ctl struct {
 }
 
 // run sends the verb and prints the answer.
-func (c *ctl) run(ctx context.Context, stdout io.Writer) error {
+func (c *ctl) run(ctx context.Context, stdout, _ io.Writer) error {
 	if len(c.Words) == 0 || len(c.Words) == 1 && strings.EqualFold(c.Words[0], "help") {
 		fmt.Fprint(stdout, control.Help())
 		return nil

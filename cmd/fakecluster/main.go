@@ -36,6 +36,7 @@ func main() {
 type cli struct {
 	Serve   serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
 	Ctl     ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
+	Exec    execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
@@ -65,13 +66,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return code
 	case err != nil:
 		err = usageError{err}
-	case strings.HasPrefix(parsed.Command(), "ctl"):
-		err = app.Ctl.run(ctx, stdout)
 	default:
-		err = app.Serve.run(ctx, stdout, stderr)
+		err = parsed.Selected().Target.Addr().Interface().(command).run(ctx, stdout, stderr)
 	}
-	if err == nil {
+	var done exitCode
+	switch {
+	case err == nil:
 		return exitOK
+	case errors.As(err, &done):
+		return int(done)
 	}
 	fmt.Fprintln(stderr, "fakecluster:", strings.ReplaceAll(err.Error(), "\n", " "))
 	if errors.As(err, new(usageError)) {
@@ -79,6 +82,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return exitError
 }
+
+// command is what every subcommand is.
+type command interface {
+	run(ctx context.Context, stdout, stderr io.Writer) error
+}
+
+// exitCode ends the program without a message: all has been said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // usageError is what the user can put right: exit code 2.
 type usageError struct{ error }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// shell runs a script with exec and returns what it printed.
+func shell(t *testing.T, script string, flags ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	args := append(append([]string{"exec"}, flags...), "--", "sh", "-c", script)
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestExecTellsWhereTheNodesAre(t *testing.T) {
+	code, out, errs := shell(t, `echo "$REDIS_CLUSTER_URL $REDIS_CLUSTER_NODES $REDIS_URL"`, "--masters", "2", "--replicas", "1", "--password", "p w")
+	fields := strings.Fields(out)
+	if code != 0 || len(fields) != 2 {
+		t.Fatalf("exit code %d, %q, %s", code, out, errs)
+	}
+	nodes := strings.Split(fields[1], ",")
+	if len(nodes) != 4 || fields[0] != "redis://:p%20w@"+nodes[0] {
+		t.Errorf("URL %s, nodes %q", fields[0], nodes)
+	}
+	code, out, errs = shell(t, `echo "$REDIS_CLUSTER_NODES $REDIS_URL"`, "--standalone")
+	if fields = strings.Fields(out); code != 0 || len(fields) != 2 || fields[1] != "redis://"+fields[0] {
+		t.Errorf("standalone: exit code %d, %q, %s", code, out, errs)
+	}
+}
+
+// The nodes answer while the command runs, and are gone afterwards.
+func TestExecServesMeanwhile(t *testing.T) {
+	port := 0
+	script := fmt.Sprintf(`%q -test.run=^TestExecClient$ -test.v && echo "$REDIS_CLUSTER_NODES"`, os.Args[0])
+	t.Setenv("FAKECLUSTER_TEST_CLIENT", "1")
+	code, out, errs := shell(t, script)
+	if code != 0 || !strings.Contains(out, "PASS: TestExecClient") {
+		t.Fatalf("exit code %d\n%s\n%s", code, out, errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if _, err := fmt.Sscanf(lines[len(lines)-1], "127.0.0.1:%d,", &port); err != nil {
+		t.Fatalf("%q: %v", lines[len(lines)-1], err)
+	}
+	if code, _, errs := ctlOutput(port, "nodes"); code != exitUsage {
+		t.Errorf("a node still answers: %d, %s", code, errs)
+	}
+}
+
+// TestExecClient is what TestExecServesMeanwhile runs with exec.
+func TestExecClient(t *testing.T) {
+	if os.Getenv("FAKECLUSTER_TEST_CLIENT") == "" {
+		t.Skip("runs below exec only")
+	}
+	for addr := range strings.SplitSeq(os.Getenv("REDIS_CLUSTER_NODES"), ",") {
+		var port int
+		fmt.Sscanf(addr, "127.0.0.1:%d", &port)
+		if got := do(t, port, "PING"); got != "PONG" {
+			t.Errorf("%s answers PING with %s", addr, got)
+		}
+	}
+}
+
+func TestExecReturnsTheExitCode(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"true"}, 0, ""},
+		{[]string{"--", "false"}, 1, ""},
+		{[]string{"sh", "-c", "exit 42"}, 42, ""},
+		{[]string{"sh", "-c", "kill -KILL $$"}, 137, ""},
+		{[]string{"nosuchprogram"}, 127, "not found"},
+		{[]string{"/nosuch/program"}, 127, "no such file"},
+		{[]string{plain}, 126, "permission denied"},
+		{[]string{"--"}, 2, "npm test"},
+		{[]string{}, 2, "command"},
+		{[]string{"--masters", "0", "true"}, 2, "0 masters"},
+		{[]string{"--redis-version", "5", "true"}, 2, "6.2"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append([]string{"exec"}, c.args...), &stdout, &stderr)
+		if code != c.code || !strings.Contains(stderr.String(), c.says) || c.says == "" && stderr.Len() > 0 {
+			t.Errorf("exec %q: exit code %d, %q; want %d and %q", c.args, code, &stderr, c.code, c.says)
+		}
+	}
+}
+
+// A signal reaches the command, which ends as it likes; the program waits for it.
+func TestExecPassesSignalsOn(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "fakecluster")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1} {
+		stdout := newOutput()
+		cmd := exec.Command(binary, "exec", "--", "sh", "-c",
+			`trap 'echo got it; exit 5' TERM INT USR1; echo ready; while :; do sleep 0.05; done`)
+		cmd.Stdout = stdout
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		exited := make(chan error, 1)
+		go func() { exited <- cmd.Wait() }()
+		deadline := time.After(20 * time.Second)
+		for !strings.Contains(stdout.String(), "ready") {
+			select {
+			case <-stdout.grew:
+			case <-deadline:
+				cmd.Process.Kill()
+				t.Fatal("the command did not start within 20 s")
+			}
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-exited:
+		case <-deadline:
+			cmd.Process.Kill()
+			t.Fatalf("still there long after %v", signal)
+		}
+		if code := cmd.ProcessState.ExitCode(); code != 5 || !strings.Contains(stdout.String(), "got it") {
+			t.Errorf("after %v: exit code %d, %q", signal, code, stdout)
+		}
+	}
+}
