@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/fakecluster/fakecluster/layoutkit"
 )
 
@@ -141,3 +143,5 @@ func TestTurnsInOrder(t *testing.T) {
 		}
 	})
 }
+
+func z(score float64, member string) redis.Z { return redis.Z{Score: score, Member: member} }
