@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -16,10 +15,8 @@ import (
 
 // ctl is the command that steers a running cluster.
 type ctl struct {
-	Addr     string        `default:"127.0.0.1:7000" help:"Address of any node of the cluster."`
-	Password string        `help:"Password to authenticate with."`
-	Timeout  time.Duration `default:"1m" help:"How long to wait for the answer."`
-	Words    []string      `arg:"" optional:"" passthrough:"" name:"verb" help:"What to do, such as 'failover n1'; without, the verbs are listed."`
+	contact
+	Words []string `arg:"" optional:"" passthrough:"" name:"verb" help:"What to do, such as 'failover n1'; without, the verbs are listed."`
 }
 
 // run sends the verb and prints the answer.
@@ -29,11 +26,11 @@ func (c *ctl) run(ctx context.Context, stdout, _ io.Writer) error {
 		return nil
 	}
 	// Nothing is said before the verb: the node may be paused, and hears only that.
-	conn, err := redis.DialContext(ctx, "tcp", c.Addr, redis.DialPassword(c.Password), redis.DialConnectTimeout(c.Timeout))
+	conn, err := c.dial(ctx, c.Addr)
 	if err != nil {
 		var refused *net.OpError
 		if errors.As(err, &refused) {
-			return usagef("no node at --addr %s: %w", c.Addr, err)
+			return c.unreachable(err)
 		}
 		return fmt.Errorf("connect to %s: %w", c.Addr, err)
 	}

@@ -36,6 +36,9 @@ func main() {
 type cli struct {
 	Serve   serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
 	Ctl     ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
+	Status  status           `cmd:"" help:"Print how a cluster is, as a table."`
+	Watch   watch            `cmd:"" help:"Show how a cluster is, live."`
+	Slot    slot             `cmd:"" help:"Tell the slots of keys and their owners."`
 	Exec    execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }

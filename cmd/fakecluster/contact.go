@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// contact is how commands reach a cluster that runs elsewhere.
+type contact struct {
+	Addr     string        `default:"127.0.0.1:7000" help:"Address of any node of the cluster."`
+	Password string        `help:"Password to authenticate with."`
+	Timeout  time.Duration `default:"1m" help:"How long to wait for the answer."`
+}
+
+// dial connects to a node of the cluster.
+func (c *contact) dial(ctx context.Context, addr string) (redis.Conn, error) {
+	return redis.DialContext(ctx, "tcp", addr, redis.DialPassword(c.Password), redis.DialConnectTimeout(c.Timeout),
+		redis.DialReadTimeout(c.Timeout), redis.DialWriteTimeout(c.Timeout))
+}
+
+// unreachable says that nobody is at an address.
+func (c *contact) unreachable(err error) error {
+	return usageError{fmt.Errorf("no node at --addr %s: %w", c.Addr, err)}
+}
