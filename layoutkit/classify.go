@@ -49,7 +49,7 @@ const (
 	roleIndex               // a sorted set that lists records; of messages, the log
 	roleCounter             // a fence or a term, which only grows
 	roleHolder              // who has a lock or leads, a part of turns, a heartbeat
-	roleMarker
+	roleMarker              // of the layout, and what migrations remember
 )
 
 // keyClass is what a key is: the inverse of names.
@@ -123,7 +123,8 @@ func classifyTagged(s string) keyClass {
 	parts := strings.Split(rest, ":")
 	switch kind {
 	case "meta":
-		if s == "{meta}:layout" {
+		switch s {
+		case "{meta}:layout", "{meta}:passes", "{meta}:migrated":
 			return keyClass{namespace: namespaceMeta, role: roleMarker}
 		}
 	case "durable":
