@@ -19,6 +19,17 @@ type ctl struct {
 	Words []string `arg:"" optional:"" passthrough:"" name:"verb" help:"What to do, such as 'failover n1'; without, the verbs are listed."`
 }
 
+// Help is what kong adds to --help.
+func (c *ctl) Help() string {
+	return `Without a verb they are listed. Any client can do the same with the command FAKECLUSTER.
+
+  fakecluster ctl nodes
+  fakecluster ctl failover n1
+  fakecluster ctl migrate 42 n2
+  fakecluster ctl fault on command get error OOM
+  fakecluster ctl clock advance 1h`
+}
+
 // run sends the verb and prints the answer.
 func (c *ctl) run(ctx context.Context, stdout, _ io.Writer) error {
 	if len(c.Words) == 0 || len(c.Words) == 1 && strings.EqualFold(c.Words[0], "help") {

@@ -34,13 +34,15 @@ func main() {
 
 // cli is the command line.
 type cli struct {
-	Serve   serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
-	Ctl     ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
-	Status  status           `cmd:"" help:"Print how a cluster is, as a table."`
-	Watch   watch            `cmd:"" help:"Show how a cluster is, live."`
-	Slot    slot             `cmd:"" help:"Tell the slots of keys and their owners."`
-	Exec    execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
-	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
+	Serve      serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
+	Ctl        ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
+	Status     status           `cmd:"" help:"Print how a cluster is, as a table."`
+	Watch      watch            `cmd:"" help:"Show how a cluster is, live."`
+	Slot       slot             `cmd:"" help:"Tell the slots of keys and their owners."`
+	Exec       execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
+	Completion completion       `cmd:"" help:"Print the script that completes commands and flags in a shell."`
+	Complete   complete         `cmd:"" hidden:"" name:"__complete"`
+	Version    kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
 // run executes a command line until ctx ends, and returns the exit code.
@@ -53,15 +55,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.DefaultEnvars("FAKECLUSTER"),
 		kong.Resolvers(kong.ResolverFunc(grokzenValue)),
 		kong.Writers(stdout, stderr),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version(), "consoleAddr": consoleAddr},
 		kong.Exit(func(c int) { code, exited = c, true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
 		panic(err) // the tags of cli are wrong, which no user can cause
 	}
+	app.Complete.model = parser.Model.Node
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 		args = []string{"serve", "--help"} // what most who ask want to know
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
 	}
 	parsed, err := parser.Parse(args)
 	switch {

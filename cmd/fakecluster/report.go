@@ -16,6 +16,8 @@ import (
 type report struct {
 	Event string       `json:"event"`
 	Nodes []nodeReport `json:"nodes"`
+	// Console is the URL of the console, if there is one.
+	Console string `json:"console,omitempty"`
 }
 
 type nodeReport struct {
@@ -85,7 +87,11 @@ func (s *serve) banner(r report) string {
 	if s.Password != "" {
 		b.WriteString(" --askpass")
 	}
-	b.WriteString("\n\n")
+	b.WriteString("\n")
+	if r.Console != "" {
+		b.WriteString("  " + r.Console + "\n")
+	}
+	b.WriteString("\n")
 	return b.String()
 }
 

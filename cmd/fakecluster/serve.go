@@ -42,6 +42,20 @@ type serve struct {
 	ReadyFile         string        `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
 	ProtectedMode     string        `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
 	Grokzen           bool          `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
+
+	Console consoleFlags `embed:""`
+
+	controllers control.Controllers // however a verb comes, they are the same
+}
+
+// Help is what kong adds to --help.
+func (s *serve) Help() string {
+	return `Every flag is an environment variable too; other commands are in: fakecluster help.
+
+  fakecluster --masters 3 --replicas 1
+  fakecluster --standalone --port 6379
+  fakecluster --bind 0.0.0.0 --password secret --announce-host 192.168.1.5
+  fakecluster --nodes production.txt`
 }
 
 // run serves until ctx ends.
@@ -67,7 +81,13 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 		clusters = append(clusters, c)
 	}
+	url, closeConsole, err := s.openConsole(clusters[0], s.controllers.Of(clusters[0]), log, stdout)
+	if err != nil {
+		return err
+	}
+	defer closeConsole()
 	report := newReport(clusters)
+	report.Console = url
 	if err := s.announce(report, stdout); err != nil {
 		return err
 	}
@@ -100,7 +120,7 @@ func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
 		emulator.NodeTimeout(s.NodeTimeout),
 	}
 	if s.Control {
-		shared = append(shared, control.Option())
+		shared = append(shared, s.controllers.Option())
 	}
 	if s.DeclaredKeysOnly {
 		shared = append(shared, emulator.DeclaredKeysOnly())
