@@ -196,13 +196,17 @@ func (c *Cluster) reach(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// Advance moves the cluster's time forward by d: keys expire and timeouts pass
-// as if d had gone by. When it returns, what was due has expired.
+// Advance moves the cluster's time forward by d: keys expire, timeouts pass and
+// scripts become slow (busy-reply-threshold) as if d had gone by. When it
+// returns, what was due has expired.
 func (c *Cluster) Advance(d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	c.clock.Advance(d)
+	for _, n := range c.Nodes() {
+		n.server.ScriptClockMoved()
+	}
 	if c.cluster != nil {
 		c.cluster.ClockMoved()
 	}

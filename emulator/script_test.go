@@ -2,7 +2,9 @@ package emulator_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator"
 )
@@ -56,6 +58,34 @@ func waitForBusy(w *wire) {
 			return
 		}
 	}
+}
+
+// A script that the clock was advanced under has run for that long.
+func TestAdvanceMakesScriptsSlow(t *testing.T) {
+	c := emulator.RunT(t, emulator.Standalone())
+	w, other := dial(t, c, 0), dial(t, c, 0)
+	other.do("+OK", "CONFIG", "SET", "busy-reply-threshold", "3600000")
+	w.send("EVAL \"while true do end\" 0\r\n")
+	slow := make(chan struct{})
+	var advancing sync.WaitGroup
+	advancing.Go(func() {
+		for {
+			select {
+			case <-slow:
+				return
+			case <-time.After(5 * time.Millisecond):
+				// It waits for the node if the script has begun only now.
+				advancing.Go(func() { c.Advance(20 * time.Minute) })
+			}
+		}
+	})
+	waitForBusy(other)
+	close(slow)
+	other.do("+OK", "SCRIPT", "KILL")
+	if got := w.reply(); !strings.HasPrefix(got, "-ERR Script killed by user") {
+		t.Errorf("reply of the killed script: %q", got)
+	}
+	advancing.Wait()
 }
 
 func TestClosingEndsAScript(t *testing.T) {

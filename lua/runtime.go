@@ -77,15 +77,16 @@ func (r *Runtime) stop() {
 	r.running = nil
 }
 
-// Attend makes the script or function that runs, if any, call do in between two
-// of its steps. It may be called from any goroutine; do runs in that which runs
-// the script.
-func (r *Runtime) Attend(do func()) {
+// Attend makes the script or function that runs call do in between two of its
+// steps, and reports whether there is one. It may be called from any goroutine;
+// do runs in that which runs the script.
+func (r *Runtime) Attend(do func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running != nil {
 		r.running.Attend(do)
 	}
+	return r.running != nil
 }
 
 // Memory returns how many bytes the Lua values of scripts and functions take.

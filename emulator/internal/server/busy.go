@@ -35,20 +35,42 @@ var (
 func (n *Node) watch(run *scriptRun, execute func()) {
 	s := &n.scripts
 	s.running, run.began = run, n.now
+	s.watched.Store(true)
 	if n.set.busyThreshold > 0 {
-		if s.alarm == nil {
-			s.alarm = time.AfterFunc(n.set.busyThreshold, func() { s.runtime.Attend(n.breathe) })
-		} else {
-			s.alarm.Reset(n.set.busyThreshold)
-		}
+		s.alarm.Reset(n.set.busyThreshold)
 		defer s.alarm.Stop()
 	}
-	defer func() { s.running, s.slow = nil, false }()
+	defer func() {
+		s.watched.Store(false)
+		s.running, s.slow = nil, false
+	}()
 	execute()
 }
 
-// breathe is what a slow script does in between two of its steps.
+// remindScript is what the alarm does: it goes off again if the script is about
+// to begin, or has just ended.
+func (n *Node) remindScript() {
+	s := &n.scripts
+	if !s.runtime.Attend(n.breathe) && s.watched.Load() {
+		s.alarm.Reset(pace)
+	}
+}
+
+// ScriptClockMoved makes a script that runs look at the clock, which was
+// advanced. Until a script is slow it holds the node's lock, so it comes first of
+// all that looks.
+func (n *Node) ScriptClockMoved() { n.scripts.runtime.Attend(n.breathe) }
+
+// breathe is what a script does in between two of its steps when it may be slow.
 func (n *Node) breathe() {
+	run := n.scripts.running
+	if run == nil || n.set.busyThreshold <= 0 {
+		return
+	}
+	if left := run.began.Add(n.set.busyThreshold).Sub(n.clock.Now()); left > 0 {
+		n.scripts.alarm.Reset(left)
+		return
+	}
 	running, now, frozen := n.running, n.now, n.ks.Now()
 	if running != nil {
 		running.turn.end()

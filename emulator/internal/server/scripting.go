@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/acl"
@@ -28,6 +29,7 @@ type scripts struct {
 	lastError string      // of a command the script ran last
 	slow      bool        // it has run for longer than busy-reply-threshold
 	alarm     *time.Timer // when it will have
+	watched   atomic.Bool // one runs, or is about to
 	open      bool        // DEBUG SET-DISABLE-DENY-SCRIPTS 1
 }
 
@@ -55,6 +57,8 @@ func (s *scripts) init(n *Node) {
 		o.AppendDouble = number.AppendShortest
 	}
 	s.runtime = lua.New(o)
+	s.alarm = time.AfterFunc(time.Hour, n.remindScript)
+	s.alarm.Stop()
 	s.bySHA = map[string]*lua.Script{}
 }
 
