@@ -3,6 +3,7 @@ package layoutkit_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,8 +115,10 @@ func TestTurnsInOrder(t *testing.T) {
 		const waiters = 7
 		served := make(chan int, waiters)
 		fences := make(chan int64, waiters)
+		var all sync.WaitGroup
+		defer all.Wait()
 		for i := range waiters {
-			go func() {
+			all.Go(func() {
 				turn, err := replicas[i%3].Turn(t.Context(), "chat")
 				if err != nil {
 					t.Error(err)
@@ -126,7 +129,7 @@ func TestTurnsInOrder(t *testing.T) {
 				if err := turn.Release(t.Context()); err != nil {
 					t.Error(err)
 				}
-			}()
+			})
 			x.queued(t, "chat", int64(i+1))
 		}
 		must(t, first.Release(t.Context()))

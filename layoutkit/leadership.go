@@ -42,7 +42,7 @@ func (l *Leadership) give(ctx context.Context, cause error) error {
 // Campaign waits until this replica leads. ctx is for the waiting only: see
 // Leadership.Context. Of several candidates any may win, also two of one replica.
 //
-// A candidate asks after 5, 10, 20 ms and so on up to every 250 ms, and when the
+// A candidate asks after 5, 10, 20 ms and so on up to every second, and when the
 // leader's time is over. A leader that dies is followed after up to LeaderTTL.
 func (c *Coordinator) Campaign(ctx context.Context, name string) (*Leadership, error) {
 	if err := needed("leadership", name); err != nil {
@@ -56,7 +56,7 @@ func (c *Coordinator) Campaign(ctx context.Context, name string) (*Leadership, e
 
 	leader, term := c.names.leader(name)
 	ttl, candidate, what := c.options.LeaderTTL, c.ticket(), fmt.Sprintf("the leadership of %q", name)
-	number, sent, err := c.awaitAcquired(ctx, []string{leader, term}, candidate, ttl)
+	number, sent, err := c.awaitAcquired(ctx, []string{leader, term}, candidate, ttl, time.Second)
 	if err != nil {
 		c.withdraw(ctx, what, []string{leader, term}, candidate)
 		return nil, fmt.Errorf("campaigning for %s: %w", what, err)
@@ -92,12 +92,9 @@ func (c *Coordinator) Leader(ctx context.Context, name string) (replica string, 
 	return replica, held.version, nil
 }
 
-// mostAcquirePause bounds the pauses between asking for a lock or leadership.
-const mostAcquirePause = 250 * time.Millisecond
-
-// awaitAcquired asks for a lock or leadership until it is acquired. It returns its
-// number, and when the question was sent.
-func (b *base) awaitAcquired(ctx context.Context, keys []string, holder string, ttl time.Duration) (number int64, sent time.Time, err error) {
+// awaitAcquired asks for a lock or leadership until it is acquired, at least as often
+// as most says. It returns its number, and when the question was sent.
+func (b *base) awaitAcquired(ctx context.Context, keys []string, holder string, ttl, most time.Duration) (number int64, sent time.Time, err error) {
 	var answered time.Time
 	for asked := 0; ; asked++ {
 		if ctx.Err() != nil {
@@ -113,7 +110,7 @@ func (b *base) awaitAcquired(ctx context.Context, keys []string, holder string, 
 		case err == nil:
 			answered = sent
 		}
-		pause := backoff(firstPause, mostAcquirePause, asked)
+		pause := backoff(firstPause, most, asked)
 		if left > 0 {
 			pause = min(pause, left+time.Millisecond)
 		}

@@ -61,7 +61,7 @@ func (l *Locks) Wait(ctx context.Context, key string, ttl time.Duration) (*Lock,
 	if err != nil {
 		return nil, err
 	}
-	lock.fence, _, err = l.awaitAcquired(ctx, lock.keys(), lock.holder, ttl)
+	lock.fence, _, err = l.awaitAcquired(ctx, lock.keys(), lock.holder, ttl, 250*time.Millisecond)
 	if err != nil {
 		l.withdraw(ctx, lock.String(), lock.keys(), lock.holder)
 		return nil, fmt.Errorf("waiting for %v: %w", lock, err)
