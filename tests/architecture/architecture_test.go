@@ -54,8 +54,10 @@ var owners = map[string][]string{
 	"github.com/yuin/gopher-lua/...": {}, // only miniredis brings it along; ours is lua
 	"github.com/tidwall/redcon":      {"emulator/internal/resp", "emulator/internal/server"},
 	"github.com/alecthomas/kong":     {"cmd/fakecluster/..."},
-	"net/http":                       {"emulator/control", "cmd/fakecluster/...", "examples/...", "tests/..."},
-	"net":                            {"emulator", "emulator/control", "emulator/internal/pipe", "emulator/internal/server", "shim/...", "layoutkit/...", "broker/...", "cmd/fakecluster/...", "examples/...", "tests/..."},
+	// Metrics are for programs that run, not for what they are made of.
+	"github.com/prometheus/client_golang/...": {"broker/...", "cmd/fakecluster/..."},
+	"net/http": {"emulator/control", "cmd/fakecluster/...", "examples/...", "tests/..."},
+	"net":      {"emulator", "emulator/control", "emulator/internal/pipe", "emulator/internal/server", "shim/...", "layoutkit/...", "broker/...", "cmd/fakecluster/...", "examples/...", "tests/..."},
 }
 
 // timeless are rooms that are told the time and never look at a clock.

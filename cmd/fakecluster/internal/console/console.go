@@ -64,13 +64,13 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		problem{Status: http.StatusNotFound, Title: "no such resource", Detail: "see /api/v1/openapi.json"}.write(w)
 	})
-	mux.Handle("GET /metrics", c.metrics())
-	mux.HandleFunc("GET /healthz", c.health)
+	mux.Handle("/metrics", c.metrics())
+	mux.HandleFunc("/healthz", c.health)
 	files, err := fs.Sub(web, "web")
 	if err != nil {
 		panic(err) // the folder is embedded above
 	}
-	mux.Handle("GET /", http.FileServerFS(files))
+	mux.Handle("/", http.FileServerFS(files))
 	return guard{token: c.options.Token, hosts: c.options.Hosts}.wrap(mux)
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 )
 
@@ -39,4 +40,15 @@ func writeJSON(w http.ResponseWriter, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(append(body, '\n'))
+}
+
+func (p problem) Error() string { return p.Detail }
+
+// writeError answers with an error: a problem as it is.
+func writeError(w http.ResponseWriter, err error) {
+	var p problem
+	if !errors.As(err, &p) {
+		p = problem{Status: http.StatusInternalServerError, Title: "internal error", Detail: err.Error()}
+	}
+	p.write(w)
 }

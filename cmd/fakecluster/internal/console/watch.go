@@ -28,27 +28,34 @@ type watch struct {
 	stop    context.CancelFunc
 	kick    chan struct{}
 	latest  *sample
+	stale   bool          // something was done since
 	changed chan struct{} // closed when latest is another
 	seen    *emulator.Trace
 	counted int // of the commands of seen
 	heat    map[slots.Slot]float64
-	tracing bool // since a viewer came, not because somebody said so
+	own     *emulator.Trace // begun because a viewer came
+	resting bool            // own was ended because the last one left
+	base    *sample         // what rates are worked out from
 	asking  map[*emulator.Node]bool
+
+	taking sync.Mutex // held while nodes are asked
 }
 
 // sample is what the nodes said at one time.
 type sample struct {
-	at      time.Time // by the wall
-	now     time.Time // by the cluster
-	nodes   []*sight
-	elapsed time.Duration // since the sample before; 0 if there is none
-	counts  map[string]float64
-	heat    map[slots.Slot]float64 // commands a second, the latest counting most
+	at     time.Time // by the wall
+	now    time.Time // by the cluster
+	nodes  []*sight
+	counts map[string]float64     // a second: "commands", and errors by code
+	heat   map[slots.Slot]float64 // commands a second, the latest counting most
 }
 
 // sight is one node of a sample.
 type sight struct {
 	node         *emulator.Node
+	role         string
+	master       *emulator.Node // nil for a master
+	owned        []slots.Range
 	late         bool // it did not answer in time: this is what it said before
 	down         bool
 	rows         []*row
@@ -57,7 +64,6 @@ type sight struct {
 	clusterState string
 	errors       map[string]int64 // by code
 	perSecond    float64
-	lost         map[string]float64 // new errors a second by code
 }
 
 const (
@@ -112,6 +118,9 @@ func (w *watch) run(ctx context.Context) {
 
 // refresh makes viewers see soon what a verb has done.
 func (w *watch) refresh() {
+	w.mu.Lock()
+	w.stale = true
+	w.mu.Unlock()
 	select {
 	case w.kick <- struct{}{}:
 	default:
@@ -120,15 +129,15 @@ func (w *watch) refresh() {
 
 // record traces commands for the feed, unless somebody ended the trace.
 func (w *watch) record() {
-	trace, recording := w.controller.Trace()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if trace != nil && (recording || !w.tracing) {
-		w.tracing = w.tracing && recording
+	trace, recording := w.controller.Trace()
+	if trace != nil && (recording || !w.resting) {
 		return
 	}
 	if _, err := w.controller.Do("trace", "on"); err == nil {
-		w.tracing = true
+		w.own, _ = w.controller.Trace()
+		w.resting = false
 	}
 }
 
@@ -136,8 +145,10 @@ func (w *watch) record() {
 func (w *watch) unrecord() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, recording := w.controller.Trace(); recording && w.tracing && w.viewers == 0 {
-		w.controller.Do("trace", "off")
+	if trace, recording := w.controller.Trace(); recording && trace == w.own && w.viewers == 0 {
+		if _, err := w.controller.Do("trace", "off"); err == nil {
+			w.resting = true
+		}
 	}
 }
 
@@ -150,26 +161,39 @@ func (w *watch) news() (*sample, <-chan struct{}) {
 
 // sample is the latest sample if it is fresh, else a new one.
 func (w *watch) sample() *sample {
-	if s, _ := w.news(); s != nil && time.Since(s.at) < freshFor {
-		return s
+	w.mu.Lock()
+	s, stale := w.latest, w.stale
+	w.mu.Unlock()
+	if s == nil || stale || time.Since(s.at) > freshFor {
+		return w.take()
 	}
-	return w.take()
+	return s
 }
 
 // take asks all nodes and makes what they say the latest sample.
 func (w *watch) take() *sample {
-	before, _ := w.news()
+	w.taking.Lock()
+	defer w.taking.Unlock()
+	w.mu.Lock()
+	before := w.latest
+	w.stale = false
+	w.mu.Unlock()
 	s := &sample{at: time.Now(), now: w.cluster.Now(), counts: map[string]float64{}}
 	s.nodes = w.ask(before)
-	if before != nil {
-		s.elapsed = s.at.Sub(before.at)
-	}
-	if s.elapsed > 0 {
-		s.rate(before)
+	switch {
+	case w.base == nil:
+		w.base = s
+	case s.at.Sub(w.base.at) < w.interval/2: // too short to tell
+		s.keepRates(before)
+	default:
+		s.rate(w.base)
+		w.base = s
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm(s.elapsed)
+	if before != nil {
+		w.warm(s.at.Sub(before.at))
+	}
 	s.heat = maps.Clone(w.heat)
 	w.latest = s
 	close(w.changed)
@@ -189,14 +213,16 @@ func (w *watch) ask(before *sample) []*sight {
 	sights := make([]*sight, len(nodes))
 	waiting := 0
 	for i, n := range nodes {
-		sights[i] = &sight{node: n, late: true, info: map[string]string{}}
+		sights[i] = &sight{node: n, role: "master", late: true, info: map[string]string{}}
 		if old := before.of(n); old != nil {
 			copied := *old
-			copied.late, copied.perSecond, copied.lost = true, 0, nil
+			copied.late, copied.perSecond = true, 0
 			sights[i] = &copied
 		}
 		if n.Down() {
-			sights[i] = &sight{node: n, down: true, rows: sights[i].rows, own: sights[i].own, info: map[string]string{}}
+			dead := &sight{node: n, down: true, rows: sights[i].rows, own: sights[i].own, info: map[string]string{}}
+			dead.identify()
+			sights[i] = dead
 			continue
 		}
 		if !w.begin(n) {
@@ -240,6 +266,7 @@ func (w *watch) finish(n *emulator.Node) {
 // look asks a node what there is to know of it.
 func look(n *emulator.Node) *sight {
 	v := &sight{node: n, info: map[string]string{}, errors: map[string]int64{}}
+	v.identify()
 	fields(ask(n, "INFO"), v.info)
 	for name, value := range v.info {
 		if code, found := strings.CutPrefix(name, "errorstat_"); found {
@@ -253,6 +280,14 @@ func look(n *emulator.Node) *sight {
 		v.clusterState = about["cluster_state"]
 	}
 	return v
+}
+
+// identify fills in what the node is in the cluster.
+func (v *sight) identify() {
+	v.role, v.master = v.node.Role(), v.node.Master()
+	if v.role == "master" {
+		v.owned = v.node.Slots()
+	}
 }
 
 // ask returns a text that a node answers with, "" if it does not.
@@ -290,24 +325,32 @@ func (s *sample) of(n *emulator.Node) *sight {
 	return nil
 }
 
-// rate works out what happened in each second since the sample before. A node
-// that was restarted counts from 0 again.
-func (s *sample) rate(before *sample) {
-	seconds := s.elapsed.Seconds()
+// rate works out what happened in each second since another sample. A node that
+// was restarted counts from 0 again.
+func (s *sample) rate(since *sample) {
+	seconds := s.at.Sub(since.at).Seconds()
 	for _, v := range s.nodes {
-		old := before.of(v.node)
+		old := since.of(v.node)
 		if old == nil || v.late || v.down {
 			continue
 		}
 		done, had := v.number("total_commands_processed"), old.number("total_commands_processed")
 		v.perSecond = float64(max(0, done-had)) / seconds
 		s.counts["commands"] += v.perSecond
-		v.lost = map[string]float64{}
 		for code, n := range v.errors {
 			if more := n - old.errors[code]; more > 0 {
-				v.lost[code] = float64(more) / seconds
-				s.counts[code] += v.lost[code]
+				s.counts[code] += float64(more) / seconds
 			}
+		}
+	}
+}
+
+// keepRates takes over those of another sample.
+func (s *sample) keepRates(of *sample) {
+	s.counts = of.counts
+	for _, v := range s.nodes {
+		if old := of.of(v.node); old != nil {
+			v.perSecond = old.perSecond
 		}
 	}
 }
@@ -331,7 +374,7 @@ func (w *watch) warm(elapsed time.Duration) {
 	recordedBefore := w.counted
 	newer, recorded := trace.Since(w.counted)
 	w.counted = recorded
-	if elapsed == 0 || len(newer) == 0 {
+	if len(newer) == 0 {
 		return
 	}
 	// When there were more than the trace keeps, those kept stand for all.
