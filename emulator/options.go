@@ -45,6 +45,7 @@ type options struct {
 	shape   []topology.Member // of FromNodes
 	owned   [][]slots.Range   // by master
 	config  map[string]string
+	observe func(Executed)
 	outside map[string]func(at *Node, args []string) (string, error)
 }
 

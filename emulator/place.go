@@ -97,7 +97,7 @@ func (c *Cluster) newNode() (*Node, error) {
 		Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: p.announcedPort,
 		Rand: rand.New(source), Source: source, Clock: c.clock, Log: o.log.With("node", n.Addr()),
 		OnShutdown: n.kill, Dial: c.reach, Harness: c.harness, Outside: outside, Config: o.config, InOrder: o.inOrder,
-		DeclaredKeysOnly: o.declaredKeysOnly,
+		DeclaredKeysOnly: o.declaredKeysOnly, Observe: n.observer(),
 	})
 	if err != nil {
 		p.close()

@@ -55,6 +55,9 @@ type Options struct {
 	// DeclaredKeysOnly refuses scripts a key they did not declare, whatever slot
 	// it is in.
 	DeclaredKeysOnly bool
+	// Observe is shown every command that clients have had executed. The node's
+	// lock is held.
+	Observe func(Observed)
 	// Outside are commands that no list shows, by their lower-case names.
 	Outside map[string]Outside
 }

@@ -49,6 +49,9 @@ func (n *Node) observe(c *command.Call, spent time.Duration, failed bool) {
 			cs.record(spent)
 		}
 	}
+	if n.options.Observe != nil {
+		n.showObserver(c)
+	}
 	if len(n.monitors) > 0 && !c.Resumed {
 		n.showMonitors(c)
 	}
