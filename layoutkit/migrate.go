@@ -131,10 +131,10 @@ type migration struct {
 	tally
 	o              MigrateOptions
 	source, target side
-	// sameServer: both sides are one server; inPlace: with one prefix, so that the
-	// names which both layouts share are the same keys.
-	sameServer, inPlace bool
-	passes              *passes
+	// inPlace: both sides are one server and have one prefix, so that the names which
+	// both layouts share are the same keys.
+	inPlace bool
+	passes  *passes
 }
 
 // newMigration checks the options and finds out whether both sides are the same.
@@ -158,11 +158,11 @@ func newMigration(ctx context.Context, o MigrateOptions) (*migration, error) {
 		Direction: o.Direction, DryRun: o.DryRun, LayoutMarker: MarkerUntouched,
 		Namespaces: make(map[Namespace]Counts), Orphans: []string{}, Skipped: []string{},
 	}
-	var err error
-	if m.sameServer, err = sameServer(ctx, o.Source, o.Target); err != nil {
-		return nil, failed("asking the servers who they are", err)
+	same, err := sameServer(ctx, m.source, m.target)
+	if err != nil {
+		return nil, failed("finding out whether both sides are the same server", err)
 	}
-	m.inPlace = m.sameServer && o.Prefix == o.TargetPrefix
+	m.inPlace = same && o.Prefix == o.TargetPrefix
 	m.passes = newPasses(m)
 	return m, nil
 }
@@ -216,7 +216,6 @@ func (m *migration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m.report.DeletedOnly = false
 	if m.o.DeleteSource && !m.o.Overwrite {
 		if m.report.DeletedOnly, err = m.passes.madeBefore(ctx); err != nil {
 			return err

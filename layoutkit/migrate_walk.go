@@ -2,9 +2,12 @@ package layoutkit
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -33,7 +36,8 @@ func (m *migration) walk(ctx context.Context, s side, phase Phase, total int64, 
 			}
 		})
 	}
-	before := m.records()
+	before, seen := m.records(), int64(0)
+	report := func() { m.progress(Progress{phase, seen, max(seen, total), m.records() - before}) }
 	err := scanBatches(ctx, s, func(batch []keyClass, keys int64) error {
 		if err := m.passes.renew(ctx); err != nil {
 			return err
@@ -43,11 +47,13 @@ func (m *migration) walk(ctx context.Context, s side, phase Phase, total int64, 
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		m.progress(Progress{phase, keys, max(keys, total), m.records() - before})
+		seen = keys
+		report()
 		return nil
 	})
 	close(batches)
 	workers.Wait()
+	report()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -105,51 +111,34 @@ func isAnswer(err error) bool {
 	return err == redis.Nil || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "BUSYKEY")
 }
 
-// sameServer reports whether two clients reach the same database.
-func sameServer(ctx context.Context, a, b redis.UniversalClient) (bool, error) {
-	if a == b {
+// sameServer reports whether the clients of two sides, one of which is a single
+// server, reach the same database: whether what is published at one is heard at the
+// other. Run ids would not do, since emulated servers may share them.
+func sameServer(ctx context.Context, a, b side) (same bool, err error) {
+	if a.client == b.client {
 		return true, nil
 	}
-	ofA, err := databases(ctx, a)
-	if err != nil {
+	single, other := a, b
+	if _, ok := a.client.(*redis.Client); !ok {
+		single, other = b, a
+	}
+	server, ok := single.client.(*redis.Client)
+	if !ok {
+		return false, nil
+	}
+	channel := a.names.join("{meta}", rand.Text())
+	subscription := server.Subscribe(ctx, channel)
+	defer func() { err = errors.Join(err, subscription.Close()) }()
+	if _, err := subscription.Receive(ctx); err != nil {
 		return false, err
 	}
-	ofB, err := databases(ctx, b)
-	if err != nil {
-		return false, err
-	}
-	for database := range ofA {
-		if ofB[database] {
-			return true, nil
+	var heard atomic.Bool
+	err = shim.ForEachMaster(ctx, other.client, func(ctx context.Context, node *redis.Client) error {
+		n, err := node.Publish(ctx, channel, "").Result()
+		if n > 0 && node.Options().DB == server.Options().DB {
+			heard.Store(true)
 		}
-	}
-	return false, nil
-}
-
-// database is one that a client uses.
-type database struct {
-	run    string // a server's random id
-	number int
-}
-
-// databases are those of all masters of a client.
-func databases(ctx context.Context, client redis.UniversalClient) (map[database]bool, error) {
-	var mu sync.Mutex
-	found := make(map[database]bool)
-	err := shim.ForEachMaster(ctx, client, func(ctx context.Context, node *redis.Client) error {
-		info, err := node.Info(ctx, "server").Result()
-		if err != nil {
-			return err
-		}
-		_, after, _ := strings.Cut(info, "run_id:")
-		run, _, _ := strings.Cut(after, "\r\n")
-		if run == "" {
-			return fmt.Errorf("INFO server has no run_id")
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		found[database{run, node.Options().DB}] = true
-		return nil
+		return err
 	})
-	return found, err
+	return heard.Load(), err
 }

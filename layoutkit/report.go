@@ -86,7 +86,7 @@ type Progress struct {
 	// Keys is how many of the keys under the prefix were looked at, and Total how
 	// many there were at the beginning; 0 while that is being found out.
 	Keys, Total int64
-	// Records is how many records the phase found.
+	// Records is how many records the phase found, pruned or deleted.
 	Records int64
 }
 
@@ -142,12 +142,12 @@ func listed(list []string, key string) []string {
 	return append(list, key)
 }
 
-// records is how many records were found.
+// records is how many records were found, pruned and deleted.
 func (t *tally) records() (n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.report.Namespaces {
-		n += c.Found
+		n += c.Found + c.Pruned + c.Deleted
 	}
 	return n
 }
