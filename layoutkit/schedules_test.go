@@ -325,3 +325,29 @@ func TestAwkwardSchedules(t *testing.T) {
 		}
 	})
 }
+
+// A script that meets a key of another type writes nothing.
+func TestScheduleIsNotHalfWritten(t *testing.T) {
+	for _, name := range []string{"emulator/cluster", "real/cluster"} {
+		t.Run(name, func(t *testing.T) {
+			x := find(t, name).target(t)
+			schedules := layoutkit.Schedules[job](x.store(t))
+			_, err := schedules.Put(t.Context(), "a", past, job{"x"})
+			must(t, err)
+			must(t, x.client.Set(t.Context(), x.key("{sc:12}:idx"), "odd", 0).Err())
+			_, err = schedules.Put(t.Context(), "a", past, job{"y"})
+			wantError(t, err, layoutkit.ErrCorrupt)
+			_, err = schedules.Claim(t.Context(), "a", time.Minute)
+			wantError(t, err, layoutkit.ErrCorrupt)
+			_, err = schedules.Delete(t.Context(), "a")
+			wantError(t, err, layoutkit.ErrCorrupt)
+			wantError(t, schedules.Reschedule(t.Context(), "a", 0, past.Add(time.Hour)), layoutkit.ErrCorrupt)
+			wantError(t, schedules.Complete(t.Context(), "a", 0), layoutkit.ErrCorrupt)
+			_, err = schedules.Due(t.Context(), 1)
+			wantError(t, err, layoutkit.ErrCorrupt)
+			if record := x.client.Get(t.Context(), x.key("{sc:12}:r:a")).Val(); record != `0 1000000000000 {"Do":"x"}` {
+				t.Errorf("the record is %s", record)
+			}
+		})
+	}
+}

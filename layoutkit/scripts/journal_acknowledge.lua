@@ -16,8 +16,8 @@ if string.sub(redis.call('HGET', entries, key) or '', 1, #claim) ~= claim then
   return 0
 end
 local time = redis.call('TIME')
-redis.call('HDEL', entries, key)
+redis.call('ZADD', done, string.format('%.0f', time[1] * 1000000 + time[2]), key)
 redis.call('ZREM', due, key)
 redis.call('ZREM', claims, instance .. ' ' .. key)
-redis.call('ZADD', done, string.format('%.0f', time[1] * 1000000 + time[2]), key)
+redis.call('HDEL', entries, key)
 return 1

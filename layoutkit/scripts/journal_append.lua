@@ -12,9 +12,10 @@
 local entries, due, done = KEYS[1], KEYS[2], KEYS[3]
 local key, value = ARGV[1], ARGV[2]
 
-if redis.call('ZSCORE', done, key) or redis.call('HSETNX', entries, key, '0 * ' .. value) == 0 then
+if redis.call('ZSCORE', done, key) or redis.call('HEXISTS', entries, key) == 1 then
   return 0
 end
 local time = redis.call('TIME')
 redis.call('ZADD', due, string.format('%.0f', time[1] * 1000000 + time[2]), key)
+redis.call('HSET', entries, key, '0 * ' .. value)
 return 1

@@ -26,8 +26,8 @@ for _, claim in ipairs(redis.call('ZRANGEBYLEX', claims, '[' .. dead .. ' ', '('
   if whose == dead then
     attempt = attempt + 1
     local value = string.sub(entry, at)
-    redis.call('HSET', entries, key, string.format('%.0f %s ', attempt, instance) .. value)
     redis.call('ZADD', due, again, key)
+    redis.call('HSET', entries, key, string.format('%.0f %s ', attempt, instance) .. value)
     redis.call('ZADD', claims, 0, instance .. ' ' .. key)
     claimed[#claimed + 1] = key
     claimed[#claimed + 1] = attempt

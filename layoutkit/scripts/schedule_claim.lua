@@ -32,8 +32,8 @@ end
 token = string.format('%.0f', token + 1)
 local again = string.format('%.0f', now + lease)
 local value = string.sub(present, at)
-redis.call('SET', record, token .. ' ' .. again .. ' ' .. value)
 if index then
   redis.call('ZADD', index, again, id)
 end
+redis.call('SET', record, token .. ' ' .. again .. ' ' .. value)
 return {1, tonumber(token), tonumber(due), tonumber(again), value}

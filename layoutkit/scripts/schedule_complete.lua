@@ -15,8 +15,8 @@ local present = redis.call('GET', record)
 if not present or string.match(present, '^(%d+) ') ~= token then
   return 0
 end
-redis.call('SET', record, token .. ' -')
 if index then
   redis.call('ZADD', index, '+inf', id)
 end
+redis.call('SET', record, token .. ' -')
 return 1

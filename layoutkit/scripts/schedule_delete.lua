@@ -20,8 +20,8 @@ end
 if due == '-' then
   return 0
 end
-redis.call('SET', record, token .. ' -')
 if index then
   redis.call('ZADD', index, '+inf', id)
 end
+redis.call('SET', record, token .. ' -')
 return 1

@@ -23,8 +23,8 @@ if present then
   end
   token = token + 1
 end
-redis.call('SET', record, string.format('%.0f ', token) .. due .. ' ' .. value)
 if index then
   redis.call('ZADD', index, due, id)
 end
+redis.call('SET', record, string.format('%.0f ', token) .. due .. ' ' .. value)
 return token

@@ -19,8 +19,8 @@ local number, at = string.match(present, '^(%d+) %d+ ()')
 if number ~= token then
   return 0
 end
-redis.call('SET', record, token .. ' ' .. due .. ' ' .. string.sub(present, at))
 if index then
   redis.call('ZADD', index, due, id)
 end
+redis.call('SET', record, token .. ' ' .. due .. ' ' .. string.sub(present, at))
 return 1
