@@ -147,7 +147,7 @@ func (x *Runner) checkBlocked(i int, step Step) (*Difference, error) {
 			return nil, err
 		}
 		if stillA != stillB {
-			what := fmt.Sprintf("clients still blocked on node %d: %d and %d", node, stillA, stillB)
+			what := fmt.Sprintf("clients still blocked on node %d: %d and %d%s", node, stillA, stillB, x.wokenOnOne(node))
 			return &Difference{Index: i, Step: step, What: what}, nil
 		}
 		if d, err := x.readWoken(i, node, waiting-stillA); d != nil || err != nil {
@@ -155,6 +155,20 @@ func (x *Runner) checkBlocked(i int, step Step) (*Difference, error) {
 		}
 	}
 	return nil, nil
+}
+
+// wokenOnOne lists the blocked commands that only one side has answered.
+func (x *Runner) wokenOnOne(node int) string {
+	var b strings.Builder
+	for _, p := range x.sortedPairs() {
+		if p.blocked == nil || p.node != node {
+			continue
+		}
+		if a, other := p.a.ready(glance), p.b.ready(glance); a != other {
+			fmt.Fprintf(&b, ", %s answered by %s only", Step{Conn: p.conn, Node: node, Args: p.blocked}, map[bool]string{true: x.a.Name, false: x.b.Name}[a])
+		}
+	}
+	return b.String()
 }
 
 // agreeOnBlocked asks both sides for their blocked clients until the numbers

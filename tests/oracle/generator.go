@@ -24,7 +24,8 @@ type Generator struct {
 	// Of the session being made.
 	weights []float64
 	steps   []Step
-	notify  bool // connection listenerConn receives keyspace events
+	notify  bool  // connection listenerConn receives keyspace events
+	guests  []int // of loginConn and trackingConn those in use
 
 	// Of the command being made.
 	current *family
@@ -44,9 +45,17 @@ const keyless = "none"
 const (
 	mainConn       = 1
 	secondConn     = 2
+	loginConn      = 6 // logs in as the users of the family acl
+	trackingConn   = 7 // keeps a client side cache
 	subscriberConn = 8
 	listenerConn   = 9
+	redirectConn   = 10 // gets trackingConn's messages in RESP2
 )
+
+// ownConn are the families whose commands go over a connection of their own.
+var ownConn = map[string]int{
+	"login": loginConn, "tracking": trackingConn, "redirected": redirectConn, "subscribing": subscriberConn,
+}
 
 // firstBlocker is the first of the connections used for blocking commands.
 const (
@@ -139,8 +148,16 @@ func (g *Generator) chooseFamilies() {
 		g.weights[g.rnd.IntN(len(g.weights))] += float64(len(g.weights))
 	}
 	resharding := g.cluster && g.chance(0.25)
+	login, tracking := g.chance(0.3), g.chance(0.3)
+	g.guests = g.guests[:0]
 	for i, f := range g.families {
 		switch {
+		case f.name == "login":
+			g.weights[i] = g.invite(login, loginConn)
+		case f.name == "tracking":
+			g.weights[i] = g.invite(tracking, trackingConn)
+		case f.name == "redirected" && !tracking:
+			g.weights[i] = 0
 		case strings.HasPrefix(f.name, blockingFamily): // every one costs a pause
 			g.weights[i] = 0.3
 		case f.name == "resharding" && !resharding: // ASK and TRYAGAIN crowd out the rest
@@ -151,6 +168,16 @@ func (g *Generator) chooseFamilies() {
 	}
 }
 
+// invite lets a connection take part in a session, or not, and returns the
+// weight of its own family.
+func (g *Generator) invite(coming bool, conn int) float64 {
+	if !coming {
+		return 0
+	}
+	g.guests = append(g.guests, conn)
+	return 2
+}
+
 // prelude sets the parameters of a session: small encodings half of the time,
 // keyspace events a quarter of it.
 func (g *Generator) prelude() {
@@ -158,7 +185,7 @@ func (g *Generator) prelude() {
 	if g.cluster {
 		nodes = Masters
 	}
-	small := g.chance(0.5)
+	small, lfu := g.chance(0.5), g.chance(0.1)
 	g.notify = g.chance(0.25) && g.notifications
 	for node := range nodes {
 		if small {
@@ -166,6 +193,9 @@ func (g *Generator) prelude() {
 				"CONFIG", "SET", "hash-max-listpack-entries", "4", "hash-max-listpack-value", "12",
 				"zset-max-listpack-entries", "4", "zset-max-listpack-value", "12", "set-max-intset-entries", "4",
 				"list-max-listpack-size", "3", "stream-node-max-entries", "3", "hll-sparse-max-bytes", "100"}})
+		}
+		if lfu {
+			g.add(Step{Conn: mainConn, Node: node, Args: []string{"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu"}})
 		}
 		if g.notify {
 			g.add(Step{Conn: mainConn, Node: node, Args: []string{"CONFIG", "SET", "notify-keyspace-events", g.pick("KEA", "KEAnm", "Eg$x", "Klshz")}})
@@ -190,13 +220,16 @@ func (g *Generator) next() {
 		g.transaction(conn)
 	case g.chance(0.01):
 		g.fullScan(conn)
+	case len(g.guests) > 0 && g.chance(0.1):
+		g.current = g.chooseFamily()
+		g.addQueueable(g.guests[g.rnd.IntN(len(g.guests))], g.nodeFor())
 	default:
 		g.current = g.chooseFamily()
 		switch {
 		case strings.HasPrefix(g.current.name, blockingFamily):
 			conn = firstBlocker + g.rnd.IntN(blockers)
-		case g.current.name == "subscribing":
-			conn = subscriberConn
+		case ownConn[g.current.name] != 0:
+			conn = ownConn[g.current.name]
 		case g.cluster && g.chance(0.02):
 			g.asked(conn)
 			return
@@ -227,7 +260,7 @@ func (g *Generator) nodeFor() int {
 		return g.homeNode()
 	case g.current.name == "cluster" && g.cluster && g.chance(0.5):
 		return g.rnd.IntN(Masters)
-	case g.current.keyType == keyless:
+	case g.current.keyType == keyless, g.current.name == "functions", g.current.name == "tracking":
 		return g.homeNode()
 	}
 	if g.cluster && g.chance(0.05) {
@@ -352,7 +385,7 @@ func (g *Generator) addQueueable(conn, node int) {
 	for {
 		args := g.command()
 		name := commandName(args)
-		unfit := strings.HasPrefix(g.current.name, blockingFamily) || g.current.name == "subscribing" || ruleFor(name).rejoin != nil || ruleFor(name).alone || listens[name]
+		unfit := strings.HasPrefix(g.current.name, blockingFamily) || ownConn[g.current.name] != 0 || ruleFor(name).rejoin != nil || ruleFor(name).alone || listens[name]
 		elsewhere := g.current.name == "pubsub" && node != g.homeNode() // its messages would arrive when they please
 		if unfit || elsewhere || name == "HELLO" || name == "XADD" && slices.Contains(args, "*") {
 			g.current = g.chooseFamily()

@@ -31,7 +31,7 @@ func randomMember(c *check) bool {
 	if !sameShape(c) {
 		return false
 	}
-	if len(c.probes) == 0 { // inside MULTI or a listening connection
+	if len(c.probes) == 0 || c.forbidden() { // inside MULTI or a listening connection
 		return true
 	}
 	content := membersOf(c.args, c.probes[len(c.probes)-1])

@@ -178,7 +178,7 @@ func (x *Runner) command(i int, step Step) (*Difference, error) {
 	name := commandName(step.Args)
 	fenced := !p.inMulti && name != "MULTI" && (p.listening || listens[name])
 	fenced = fenced || name == "EXEC" && slices.ContainsFunc(p.queued, func(args []string) bool { return listens[commandName(args)] })
-	alone := fenced || !p.inMulti && (mayBlock(step.Args) || ruleFor(name).alone)
+	alone := fenced || carriesPayload(step.Args) || !p.inMulti && (mayBlock(step.Args) || ruleFor(name).alone)
 	if alone || len(x.batch) >= x.batchLimit || x.otherOnNode(p) {
 		if d, err := x.flush(); d != nil || err != nil {
 			return d, err
@@ -254,7 +254,11 @@ func (x *Runner) flushBoth(p *pair) {
 }
 
 func (x *Runner) resolve(s *side, p *pair, args []string) []string {
-	return resolve(args, func(kind string, n int) string {
+	other := x.a
+	if s == x.a {
+		other = x.b
+	}
+	value := func(kind string, n int) string {
 		switch {
 		case kind == "CID":
 			other, found := x.pairs[pairKey{n, p.node}]
@@ -274,7 +278,8 @@ func (x *Runner) resolve(s *side, p *pair, args []string) []string {
 			return s.ids[n]
 		}
 		return "none"
-	})
+	}
+	return resolve(args, value, func(question ...string) string { return other.control[p.node].ask(question...).Text })
 }
 
 const fenceText = "fence-"

@@ -48,14 +48,9 @@ func (x *Runner) snapshotDB(i, node, db int) (*Difference, error) {
 	p := x.pairs[pairKey{snapshotConn, node}]
 	keys := p.a.ask("KEYS", "*").texts()
 	slices.Sort(keys)
-	for _, key := range keys {
-		p.a.queue([]string{"TYPE", key})
-	}
-	p.a.flush()
-	types := make([]string, len(keys))
-	for k := range keys {
-		types[k] = p.a.read().Text
-	}
+	types := typesOf(p.a, keys)
+	// The statistics of the other side must not miss what was asked.
+	typesOf(p.b, p.b.ask("KEYS", "*").texts())
 	for k, key := range keys {
 		for _, args := range readsOf(types[k], key) {
 			if d, err := send(args...); d != nil || err != nil {
@@ -64,6 +59,18 @@ func (x *Runner) snapshotDB(i, node, db int) (*Difference, error) {
 		}
 	}
 	return nil, nil
+}
+
+func typesOf(c *client, keys []string) []string {
+	for _, key := range keys {
+		c.queue([]string{"TYPE", key})
+	}
+	c.flush()
+	types := make([]string, len(keys))
+	for i := range keys {
+		types[i] = c.read().Text
+	}
+	return types
 }
 
 // readsOf lists the commands that show all of a key of a type.

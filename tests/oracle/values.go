@@ -135,6 +135,15 @@ func (g *Generator) futureMillis() string {
 	return g.futureSeconds() + "000"
 }
 
+// restoreTTL is a TTL, or with ABSTTL a time.
+func (g *Generator) restoreTTL() string {
+	if g.chance(0.1) {
+		g.expires = true
+		return "1"
+	}
+	return g.pick("0", "0", "100000000", "4102444800000", "-1", "abc")
+}
+
 // Far in the future of any test run.
 const farSecond = 4_102_444_800 // the year 2100
 
@@ -246,22 +255,36 @@ func init() {
 		"otherport": one(func(g *Generator) string {
 			return "$PORT" + strconv.Itoa((g.homeNode()+1+g.rnd.IntN(Masters-1))%Masters)
 		}),
-		"pattern":    one(func(g *Generator) string { return g.channel()[:2] + g.pick("*", "?", "1", "[12]") }),
-		"lon":        among("13.361389", "15.087269", "0", "-180", "180", "2.349", "181", "abc", "-122.4", "13.5", "15.1", "13.4"),
-		"lat":        among("38.115556", "37.502669", "0", "85.05112878", "-85.05112878", "48.85", "86", "38.0", "37.6", "38.2"),
-		"radius":     among("1", "100", "200", "500", "20000", "0", "-1", "abc", "166.2742", "1e9"),
-		"unit":       among("m", "km", "ft", "mi", "KM", "cm"),
-		"group":      among("g1", "g2", "g3"),
-		"consumer":   among("c1", "c2", "c3", ""),
-		"script":     (*Generator).script,
-		"lua":        one(func(g *Generator) string { return g.pick(luaScripts...) }),
-		"sha":        one(func(g *Generator) string { return shaPrefix + g.pick(luaScripts...) }),
-		"scriptargs": (*Generator).scriptArgs,
-		"slot":       one(func(g *Generator) string { return g.slotNumber() }),
-		"ownslot":    one(func(g *Generator) string { return g.ownSlot() }),
-		"nodeid":     among("$ID0", "$ID1", "$ID2", "$ID1", "0000000000000000000000000000000000000000", "abc"),
-		"db":         among("0", "1", "0", "1", "16", "-1", "abc"),
-		"name":       among("bob", "carol", "", "with space", "x", "a\nb"),
+		"pattern":     one(func(g *Generator) string { return g.channel()[:2] + g.pick("*", "?", "1", "[12]") }),
+		"lon":         among("13.361389", "15.087269", "0", "-180", "180", "2.349", "181", "abc", "-122.4", "13.5", "15.1", "13.4"),
+		"lat":         among("38.115556", "37.502669", "0", "85.05112878", "-85.05112878", "48.85", "86", "38.0", "37.6", "38.2"),
+		"radius":      among("1", "100", "200", "500", "20000", "0", "-1", "abc", "166.2742", "1e9"),
+		"unit":        among("m", "km", "ft", "mi", "KM", "cm"),
+		"group":       among("g1", "g2", "g3"),
+		"consumer":    among("c1", "c2", "c3", ""),
+		"script":      (*Generator).script,
+		"lua":         one(func(g *Generator) string { return g.pick(luaScripts...) }),
+		"sha":         one(func(g *Generator) string { return shaPrefix + g.pick(luaScripts...) }),
+		"scriptargs":  (*Generator).scriptArgs,
+		"user":        among("u1", "u2", "u1", "u2", "u3", "nosuch"),
+		"word":        among("p1", "p2", "p1", "nosuch", ""),
+		"aclrule":     (*Generator).aclRule,
+		"aclpassword": among(">p1", ">p2"),
+		"aclcategory": among("string", "hash", "keyspace", "read", "write", "dangerous", "scripting", "blocking", "nosuch", "ALL", "@read"),
+		"commandline": (*Generator).anyCommand,
+		"library":     one((*Generator).library),
+		"libname":     among("lib1", "lib2", "lib3", "nosuch"),
+		"function":    one((*Generator).functionName),
+		"libraries":   among(librariesPlaceholder),
+		"dump":        one(func(g *Generator) string { return dumpPlaceholder + g.key(g.current.keyType) }),
+		"ttl":         one((*Generator).restoreTTL),
+		"prefix":      among("s", "h", "s1", "l", "t", "z", "nosuch"),
+		"redirected":  among("$CID10", "$CID10", "$CID10", "$CID8", "0", "99999999", "$CID7"),
+		"slot":        one(func(g *Generator) string { return g.slotNumber() }),
+		"ownslot":     one(func(g *Generator) string { return g.ownSlot() }),
+		"nodeid":      among("$ID0", "$ID1", "$ID2", "$ID1", "0000000000000000000000000000000000000000", "abc"),
+		"db":          among("0", "1", "0", "1", "16", "-1", "abc"),
+		"name":        among("bob", "carol", "", "with space", "x", "a\nb"),
 	}
 }
 

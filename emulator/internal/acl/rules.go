@@ -61,7 +61,12 @@ func (us *Users) mergeSelectors(rules [][]byte) ([]string, error) {
 		rule := string(r)
 		starts := us.version().AtLeast(7, 0) && strings.HasPrefix(rule, "(")
 		ends := strings.HasSuffix(rule, ")")
+		// 7.0 forgets a selector when another opens within.
+		again := open >= 0 && !us.version().AtLeast(7, 2)
 		switch {
+		case again && starts && !ends:
+			open = i
+			merged[len(merged)-1] = rule
 		case open < 0 && starts && !ends:
 			open = i
 			merged = append(merged, rule)

@@ -40,9 +40,7 @@ func (c *Call) timeoutOf(ms int64) (time.Duration, bool) {
 	case ms < 0:
 		return 0, c.fail("ERR timeout is negative")
 	case ms > math.MaxInt64-c.Now() && !c.Version().AtLeast(7, 2):
-		// The deadline wraps around, which Redis notices when it next looks at
-		// all its clients.
-		return time.Second, true
+		return 0, true // the deadline wraps around, to one that sorts after all others
 	case ms > math.MaxInt64-c.Now():
 		return 0, c.fail("ERR timeout is out of range")
 	}

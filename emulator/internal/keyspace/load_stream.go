@@ -73,7 +73,7 @@ func (l loader) streamNode() *streamNode {
 	if len(key) != 16 || pack == nil || !validStreamNode(pack) {
 		return nil
 	}
-	return &streamNode{parseStreamKey(key), pack}
+	return &streamNode{master: parseStreamKey(key), pack: pack}
 }
 
 // validStreamNode tells whether a listpack is laid out as streamNode says.

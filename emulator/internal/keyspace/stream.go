@@ -39,7 +39,7 @@ func (s *Stream) Clone() Value {
 	c := *s
 	c.nodes = make([]*streamNode, len(s.nodes))
 	for i, n := range s.nodes {
-		c.nodes[i] = &streamNode{n.master, n.pack.Clone()}
+		c.nodes[i] = &streamNode{master: n.master, pack: n.pack.Clone()}
 	}
 	c.groups = nil
 	for _, g := range s.Groups() {
@@ -48,17 +48,16 @@ func (s *Stream) Clone() Value {
 	return &c
 }
 
-// Memory is the approximate size in bytes. Redis allocates the last node in
-// advance.
+// Memory is the approximate size in bytes.
 func (s *Stream) Memory() int64 {
 	const preallocated = 4096
-	const perStream, perNode, perGroup, perConsumer, perPending = 128, 80, 120, 140, 96
+	const perStream, perNode, perGroup, perConsumer, perPending = 300, 300, 120, 140, 96
 	size := int64(perStream)
 	for _, n := range s.nodes {
 		size += perNode + int64(n.pack.Size())
 	}
-	if len(s.nodes) > 0 {
-		size += int64(max(preallocated-s.nodes[len(s.nodes)-1].pack.Size(), 0))
+	if last := len(s.nodes) - 1; last >= 0 && s.nodes[last].roomy {
+		size += int64(max(preallocated-s.nodes[last].pack.Size(), 0))
 	}
 	for _, g := range s.groups {
 		size += perGroup + int64(len(g.Name)) + perPending*int64(g.pending.Len())

@@ -18,6 +18,9 @@ import (
 type streamNode struct {
 	master StreamID
 	pack   *listpack.Pack
+	// roomy is a node that was begun by XADD, not loaded or copied: Redis
+	// allocates it in advance.
+	roomy bool
 }
 
 // The flags of an entry.
@@ -35,7 +38,7 @@ func newStreamNode(master StreamID, fieldsAndValues [][]byte) *streamNode {
 		pack.Append(fieldsAndValues[i])
 	}
 	pack.AppendInt(0)
-	return &streamNode{master, pack}
+	return &streamNode{master: master, pack: pack, roomy: true}
 }
 
 func (n *streamNode) int(at listpack.Pos) int64 {

@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"bytes"
-	"unsafe"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/number"
 )
@@ -142,7 +141,12 @@ func (s *String) Clone() Value {
 	return &String{bytes: bytes.Clone(s.bytes), encoding: s.encoding, copied: true}
 }
 
-// Memory is the approximate size in bytes.
+// Memory is the approximate size in bytes beside the object: that of the bytes
+// and their header, nothing for a number, which Redis puts into the object.
 func (s *String) Memory() int64 {
-	return int64(unsafe.Sizeof(*s)) + int64(cap(s.bytes))
+	const header = 4
+	if s.encoding == encodingInt {
+		return 0
+	}
+	return header + int64(cap(s.bytes))
 }

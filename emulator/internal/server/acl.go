@@ -209,14 +209,14 @@ func aclDryRun(c *command.Call) {
 	n := c.Client.(*session).node
 	u := n.users.Get(string(c.Args[2]))
 	if u == nil {
-		c.Reply.Error("ERR User '" + string(c.Args[2]) + "' not found")
+		c.Reply.Error("ERR User '" + untilNUL(c.Args[2]) + "' not found")
 		return
 	}
 	run := command.Call{Args: c.Args[3:], Table: c.Table}
 	run.Spec = c.Table.Lookup(run.Args)
 	switch {
 	case run.Spec == nil:
-		c.Reply.Error("ERR Command '" + string(c.Args[3]) + "' not found")
+		c.Reply.Error("ERR Command '" + untilNUL(c.Args[3]) + "' not found")
 		return
 	case !run.Spec.CheckArity(len(run.Args)):
 		c.Reply.Error(c.Table.ArityError(run.Spec))
@@ -229,7 +229,17 @@ func aclDryRun(c *command.Call) {
 	c.Reply.Status("OK")
 }
 
+// untilNUL is what C's printf shows of a text.
+func untilNUL(b []byte) string {
+	text, _, _ := strings.Cut(string(b), "\x00")
+	return text
+}
+
 func aclGenPass(c *command.Call) {
+	if len(c.Args) > 3 {
+		aclMisuse(c)
+		return
+	}
 	bits := int64(256)
 	if len(c.Args) == 3 {
 		var ok bool

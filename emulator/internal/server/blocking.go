@@ -222,5 +222,14 @@ func (n *Node) unblock(wt *waiter, msg string) {
 	reply := wt.session.newReply()
 	reply.Error(msg)
 	n.countWaitFailure(wt, reply)
+	n.countUnblocked(wt)
 	n.answer(wt, reply)
+}
+
+// countUnblocked enters a command that another one ended into the histograms,
+// which those whose time is up stay out of.
+func (n *Node) countUnblocked(wt *waiter) {
+	if n.set.observing.histograms {
+		n.stats.perCommand[wt.spec.ID].record(0)
+	}
 }

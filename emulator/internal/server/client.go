@@ -248,10 +248,16 @@ func clientUnblock(c *command.Call) {
 		c.Reply.Int(0)
 		return
 	}
+	wt := s.waiting
 	if withError {
-		n.unblock(s.waiting, "UNBLOCKED client unblocked via CLIENT UNBLOCK")
+		n.unblock(wt, "UNBLOCKED client unblocked via CLIENT UNBLOCK")
+		n.stats.perCommand[c.Spec.ID].failed++ // Redis takes any error sent while a command runs for its own
 	} else {
-		n.timeOut(s.waiting)
+		n.timeOut(wt)
+		if !n.version.AtLeast(7, 2) {
+			n.countUnblocked(wt)
+			n.stats.perCommand[wt.spec.ID].failed++
+		}
 	}
 	c.Reply.Int(1)
 }

@@ -63,8 +63,6 @@ func (s *session) trackingConflict(t clientTracking) string {
 		return "ERR You can't specify both OPTIN mode and OPTOUT mode"
 	case t.optIn && old.optOut, t.optOut && old.optIn:
 		return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
-	case t.broadcast:
-		return s.collision(t.prefixes)
 	}
 	return ""
 }
@@ -75,9 +73,16 @@ func clientTrackingCommand(c *command.Call) {
 	switch {
 	case msg != "":
 	case is(c.Args[2], "on"):
-		if msg = s.trackingConflict(t); msg == "" {
-			s.startTracking(t)
+		if msg = s.trackingConflict(t); msg != "" {
+			break
 		}
+		if collision, refused := s.collision(t.prefixes); collision != "" {
+			c.Reply.Error(collision)
+			if refused {
+				return
+			}
+		}
+		s.startTracking(t)
 	case is(c.Args[2], "off"):
 		s.stopTracking()
 	default:

@@ -27,7 +27,7 @@ type debugSubcommand struct {
 var debugSubcommands = map[string]debugSubcommand{
 	"help":                         {2, 2, func(_ *Node, c *command.Call) { help(c) }},
 	"sleep":                        {3, 3, debugSleep},
-	"error":                        {3, 3, func(_ *Node, c *command.Call) { c.Reply.Error(string(c.Args[2])) }},
+	"error":                        {3, 3, debugError},
 	"log":                          {3, 3, debugLog},
 	"set-active-expire":            {3, 3, debugActiveExpire},
 	"object":                       {3, 3, debugObject},
@@ -92,6 +92,12 @@ func debugSleep(n *Node, c *command.Call) {
 	case <-n.life.end:
 	}
 	c.Reply.Status("OK")
+}
+
+// debugError replies with an error of which no statistics know.
+func debugError(_ *Node, c *command.Call) {
+	c.Reply.Error(string(c.Args[2]))
+	outcomeOf(c.Reply).Errors--
 }
 
 func debugLog(n *Node, c *command.Call) {

@@ -20,9 +20,7 @@ func (s *session) execute(args [][]byte) {
 	c.DenyBlocking = false
 	n.ks.SetNow(n.now.UnixMilli())
 	s.lastUse = n.now
-	if c.Spec != nil {
-		s.last = c.Spec
-	}
+	s.last = c.Spec
 	if c.Spec == nil && isHTTP(args[0]) {
 		s.enc.Reset() // Redis forgets what it has not sent yet
 		n.log.Warn("closing a client that speaks HTTP, possibly in the name of somebody's browser", "addr", s.addr)

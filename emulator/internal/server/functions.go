@@ -105,18 +105,18 @@ func functionLoad(c *command.Call) {
 
 func functionList(c *command.Call) {
 	n := c.Client.(*session).node
-	pattern, withCode := "", false
+	pattern, named, withCode := "*", false, false
 	for i := 2; i < len(c.Args); i++ {
 		switch {
 		case !withCode && is(c.Args[i], "withcode"):
 			withCode = true
-		case pattern == "" && is(c.Args[i], "libraryname"):
+		case !named && is(c.Args[i], "libraryname"):
 			if i+1 == len(c.Args) {
 				c.Reply.Error("ERR library name argument was not given")
 				return
 			}
 			i++
-			pattern = string(c.Args[i])
+			pattern, named = string(c.Args[i]), true
 		default:
 			c.Reply.Error("ERR Unknown argument " + string(c.Args[i]))
 			return
@@ -124,7 +124,7 @@ func functionList(c *command.Call) {
 	}
 	var shown []*lua.Library
 	for _, name := range slices.Sorted(maps.Keys(n.scripts.functions.libraries)) {
-		if pattern == "" || glob.MatchFold(pattern, name) {
+		if glob.MatchFold(pattern, name) {
 			shown = append(shown, n.scripts.functions.libraries[name])
 		}
 	}

@@ -75,9 +75,6 @@ func info(c *command.Call) {
 	whole := wanted["all"] || wanted["everything"]
 	c.Reply.Verbatim("txt", n.info(func(section string) bool {
 		name := strings.ToLower(section)
-		if name == "modules" && wanted["all"] && !wanted["everything"] && !wanted["modules"] {
-			return false
-		}
 		return wanted[name] || whole || plain && !notByDefault[name]
 	}))
 }

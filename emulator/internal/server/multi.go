@@ -232,12 +232,13 @@ func (s *session) runQueued(c *command.Call) {
 		}
 		if denied := n.permitInExec(s, &inner); denied != "" {
 			inner.Reply.Error(denied)
+			failures++
 			continue
 		}
 		n.invoke(&inner)
 		s.db = inner.DB.ID()
 	}
-	outcome.Errors = failures // they are the commands', not those of EXEC
+	outcome.Errors = failures // the rest are the commands', not those of EXEC
 	s.endTransaction()
 	c.DB = n.ks.DB(s.db)
 }
@@ -248,12 +249,12 @@ func (s *session) reject(c *command.Call, msg string) {
 	if c.Spec != nil {
 		s.node.stats.rejected(c.Spec)
 	}
-	s.node.stats.countError(msg)
 	if c.Spec != nil && c.Spec.Name == "exec" {
 		s.endTransaction()
-		c.Reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR "))
-		return
+		msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+	} else {
+		s.abortTransaction()
 	}
-	s.abortTransaction()
+	s.node.stats.countError(msg)
 	c.Reply.Error(msg)
 }

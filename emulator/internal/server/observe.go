@@ -29,7 +29,8 @@ func (n *Node) observingSettings() observing {
 // monitors.
 func (n *Node) observe(c *command.Call, spent time.Duration, failed bool) {
 	o := &n.set.observing
-	blocked := c.Waiting() != nil
+	s, ofClient := c.Client.(*session)
+	blocked := c.Waiting() != nil || ofClient && s.waiting != nil && !c.Resumed
 	cs := &n.stats.perCommand[c.Spec.ID]
 	if !c.Resumed {
 		cs.calls++

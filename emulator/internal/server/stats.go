@@ -41,10 +41,14 @@ func (st *stats) rejected(spec *command.Spec) { st.perCommand[spec.ID].rejected+
 // maxErrorKinds is how many different error codes are told apart.
 const maxErrorKinds = 128
 
-// countError counts an error reply under its code, its first word.
+// countError counts an error reply under its code, its first word. A single
+// word is no code: scripts can make such errors.
 func (st *stats) countError(msg string) {
 	st.errorReplies++
-	code, _, _ := strings.Cut(msg, " ")
+	code, _, hasText := strings.Cut(msg, " ")
+	if !hasText {
+		code = "ERR"
+	}
 	if _, known := st.errors[code]; !known && len(st.errors) >= maxErrorKinds {
 		return
 	}

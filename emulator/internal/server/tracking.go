@@ -99,7 +99,7 @@ func (n *Node) invalidate(key string, by *session, broadcast bool) {
 	if broadcast {
 		for prefix, p := range t.prefixes {
 			if strings.HasPrefix(key, prefix) {
-				p.changed[key] = by
+				p.changed[key] = n.broadcastBy(by)
 				t.changed = true
 			}
 		}
@@ -128,6 +128,15 @@ func (n *Node) changedBy() *session {
 		return nil
 	}
 	return n.running
+}
+
+// broadcastBy is the client whose change is broadcast, which NOLOOP spares that
+// client. Redis takes a script for a client of its own.
+func (n *Node) broadcastBy(by *session) *session {
+	if n.scripts.running != nil {
+		return nil
+	}
+	return by
 }
 
 // invalidateAll tells all clients that track keys to forget everything.
@@ -318,19 +327,21 @@ func prefixesCollide(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// collision is why the prefixes a client adds cannot be told from others.
-func (s *session) collision(added []string) string {
+// collision is why the prefixes a client adds cannot be told from others. Redis
+// replies so, and yet goes on, when the first of two that were added together is
+// not the first of all.
+func (s *session) collision(added []string) (msg string, refused bool) {
 	for i, prefix := range added {
 		for _, have := range s.tracking.prefixes {
 			if prefixesCollide(have, prefix) {
-				return "ERR Prefix '" + prefix + "' overlaps with an existing prefix '" + have + "'. Prefixes for a single client must not overlap."
+				return "ERR Prefix '" + prefix + "' overlaps with an existing prefix '" + have + "'. Prefixes for a single client must not overlap.", true
 			}
 		}
 		for _, other := range added[i+1:] {
 			if prefixesCollide(prefix, other) {
-				return "ERR Prefix '" + prefix + "' overlaps with another provided prefix '" + other + "'. Prefixes for a single client must not overlap."
+				return "ERR Prefix '" + prefix + "' overlaps with another provided prefix '" + other + "'. Prefixes for a single client must not overlap.", i == 0
 			}
 		}
 	}
-	return ""
+	return "", false
 }
