@@ -27,12 +27,13 @@ const (
 
 // execute is the command exec: another command beside a cluster of its own.
 type execute struct {
-	Masters      int      `default:"3" help:"Masters, which share the hash slots."`
-	Replicas     int      `default:"0" help:"Replicas of every master."`
-	Standalone   bool     `help:"One ordinary Redis instead of a cluster."`
-	Password     string   `help:"Password that clients must authenticate with."`
-	RedisVersion string   `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
-	Command      []string `arg:"" passthrough:"" name:"command" help:"What to run, with its arguments."`
+	Masters      int    `default:"3" help:"Masters, which share the hash slots."`
+	Replicas     int    `default:"0" help:"Replicas of every master."`
+	Standalone   bool   `help:"One ordinary Redis instead of a cluster."`
+	Password     string `help:"Password that clients must authenticate with."`
+	RedisVersion string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
+	readinessFlags
+	Command []string `arg:"" passthrough:"" name:"command" help:"What to run, with its arguments."`
 }
 
 // Help is what kong adds to --help.
@@ -47,6 +48,7 @@ Signals are passed on to it, and its exit code is the one of fakecluster.
 
   fakecluster exec -- npm test
   fakecluster exec --masters 3 --replicas 1 -- pytest -x
+  fakecluster exec --standalone --readiness report.html --readiness-fail -- npm test
   fakecluster exec -- sh -c 'redis-cli -c -u $REDIS_CLUSTER_URL ping'`
 }
 
@@ -60,6 +62,9 @@ func (e *execute) run(_ context.Context, stdout, stderr io.Writer) error {
 	if len(words) == 0 {
 		return usagef("exec: say what to run, as in: fakecluster exec -- npm test")
 	}
+	if err := e.readinessFlags.check(e.Standalone); err != nil {
+		return err
+	}
 	opts := []emulator.Option{
 		emulator.TCP("127.0.0.1", 0), emulator.RedisVersion(e.RedisVersion), emulator.Password(e.Password), control.Option(),
 	}
@@ -67,6 +72,10 @@ func (e *execute) run(_ context.Context, stdout, stderr io.Writer) error {
 		opts = append(opts, emulator.Standalone())
 	} else {
 		opts = append(opts, emulator.Masters(e.Masters), emulator.Replicas(e.Replicas))
+	}
+	recorder := e.recorder()
+	if recorder != nil {
+		opts = append(opts, emulator.Observe(recorder.See))
 	}
 	cluster, err := emulator.Start(opts...)
 	if err != nil {
@@ -77,7 +86,10 @@ func (e *execute) run(_ context.Context, stdout, stderr io.Writer) error {
 	child := exec.Command(words[0], words[1:]...)
 	child.Env = append(os.Environ(), e.environment(cluster.Addrs())...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, stdout, stderr
-	return runPassingSignals(child, stderr)
+	if err := runPassingSignals(child, stderr); err != nil {
+		return errors.Join(err, e.judge(recorder, stderr)) // the command's exit code comes first
+	}
+	return e.judge(recorder, stderr)
 }
 
 // environment tells a command where the nodes are.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/readiness"
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
 )
@@ -37,11 +38,12 @@ type serve struct {
 	InOrder           bool          `help:"Serve clients in the order in which they wrote, as one event loop does."`
 	DeclaredKeysOnly  bool          `help:"Refuse scripts every key they did not declare, even on the same node."`
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
-	LogLevel          string        `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
-	LogFormat         string        `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
-	ReadyFile         string        `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
-	ProtectedMode     string        `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
-	Grokzen           bool          `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
+	readinessFlags
+	LogLevel      string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
+	LogFormat     string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
+	ReadyFile     string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
+	ProtectedMode string `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
+	Grokzen       bool   `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
 
 	Console consoleFlags `embed:""`
 
@@ -54,6 +56,7 @@ func (s *serve) Help() string {
 
   fakecluster --masters 3 --replicas 1
   fakecluster --standalone --port 6379
+  fakecluster --standalone --readiness report.html --readiness-fail
   fakecluster --bind 0.0.0.0 --password secret --announce-host 192.168.1.5
   fakecluster --nodes production.txt`
 }
@@ -64,7 +67,8 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	log := s.logger(stderr)
-	starts, err := s.clusters(log)
+	recorder := s.recorder()
+	starts, err := s.clusters(log, recorder)
 	if err != nil {
 		return err
 	}
@@ -95,7 +99,7 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	log.Info("ready", "nodes", len(report.Nodes), "version", s.RedisVersion)
 	<-ctx.Done()
 	log.Info("closing")
-	return nil
+	return s.judge(recorder, stdout)
 }
 
 // check refuses what the emulator itself would not know to refuse.
@@ -109,12 +113,12 @@ func (s *serve) check() error {
 	if s.Standalone && s.Empty {
 		return usagef("--standalone and --empty exclude each other")
 	}
-	return nil
+	return s.readinessFlags.check(s.Standalone)
 }
 
 // clusters are the options of what to start: the cluster or the standalone
 // server, and in the image's manner two plain servers behind a cluster.
-func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
+func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder) ([][]emulator.Option, error) {
 	shared := []emulator.Option{
 		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
 		emulator.NodeTimeout(s.NodeTimeout),
@@ -124,6 +128,9 @@ func (s *serve) clusters(log *slog.Logger) ([][]emulator.Option, error) {
 	}
 	if s.DeclaredKeysOnly {
 		shared = append(shared, emulator.DeclaredKeysOnly())
+	}
+	if recorder != nil {
+		shared = append(shared, emulator.Observe(recorder.See))
 	}
 	if s.InOrder {
 		shared = append(shared, emulator.InOrder())

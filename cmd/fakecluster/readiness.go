@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/readiness"
+)
+
+// readinessFlags are the flags of commands that can tell whether a program is
+// ready for a cluster.
+type readinessFlags struct {
+	Readiness     []string `type:"path" placeholder:"FILE" help:"With --standalone: file for a report at the end on what would fail on a cluster, as HTML, or text or JSON by its name."`
+	ReadinessFail bool     `help:"Exit with 1 if the report finds what breaks or misleads."`
+}
+
+// check refuses what makes no sense.
+func (f *readinessFlags) check(standalone bool) error {
+	switch {
+	case len(f.Readiness) == 0 && f.ReadinessFail:
+		return usagef("--readiness-fail needs a report: say --readiness FILE")
+	case len(f.Readiness) > 0 && !standalone:
+		return usagef("--readiness is for a program that uses one Redis: add --standalone")
+	}
+	return nil
+}
+
+// recorder is what commands are to be shown to, nil if no report is wanted.
+func (f *readinessFlags) recorder() *readiness.Recorder {
+	if len(f.Readiness) == 0 {
+		return nil
+	}
+	return readiness.NewRecorder()
+}
+
+// judge writes the reports and says in one line what they say.
+func (f *readinessFlags) judge(recorder *readiness.Recorder, out io.Writer) error {
+	if recorder == nil {
+		return nil
+	}
+	report := recorder.Report()
+	for _, file := range f.Readiness {
+		text, err := report.Format(file)
+		if err == nil {
+			err = writeAtomically(file, text)
+		}
+		if err != nil {
+			return fmt.Errorf("--readiness %s: %w", file, err)
+		}
+	}
+	fmt.Fprintln(out, report.Summary())
+	if f.ReadinessFail && !report.Ready {
+		return exitCode(exitError)
+	}
+	return nil
+}
+
+// writeAtomically makes a file appear with its content complete, or stay as it
+// was.
+func writeAtomically(file string, content []byte) error {
+	unfinished := file + ".tmp"
+	err := writeSynced(unfinished, content)
+	if err == nil {
+		err = os.Rename(unfinished, file)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(unfinished))
+	}
+	return nil
+}
+
+func writeSynced(file string, content []byte) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
