@@ -19,18 +19,37 @@ if (name === 'ioredis') {
 let stopped = false
 process.stdin.on('end', () => { stopped = true }).resume()
 
+// node-redis ends the connection to a master that was demoted as soon as it has
+// learnt that from one answer, and fails what others had sent there: nobody knows
+// whether that was executed. It does so with any cluster; but while a failover
+// takes its time all wait for the same answer, and nothing else is on its way.
+const mayDisconnect = name !== 'ioredis'
+const disconnected = error => mayDisconnect && error.constructor.name === 'DisconnectsClientError'
+
 const keys = 64
 let total = 0
+let unsure = 0
 async function worker (id) {
+  const counts = Array.from({ length: keys }, () => ({ least: 0, most: 0 }))
   for (let n = 0; !stopped; n++) {
+    const count = counts[n % keys]
     const key = `count:${id}:${n % keys}`
-    const want = Math.floor(n / keys) + 1
-    const got = await cluster.incr(key)
-    if (got !== want) throw new Error(`${key} is ${got}, want ${want}`)
-    if (total++ === 1000) console.log('under way')
+    try {
+      const got = await cluster.incr(key)
+      if (got <= count.least || got > count.most + 1) throw new Error(`${key} is ${got} after ${count.least} to ${count.most}`)
+      count.least = count.most = got
+      if (total++ === 1000) console.log('under way')
+    } catch (error) {
+      if (!disconnected(error)) throw error
+      count.most++
+      unsure++
+    }
   }
 }
 
-await Promise.all([0, 1, 2, 3].map(worker))
-console.log(`${total} increments without an error`)
+const workers = [0, 1, 2, 3]
+await Promise.all(workers.map(worker))
+const failovers = 2
+if (unsure > failovers * workers.length) throw new Error(`${unsure} increments disconnected`)
+console.log(`${total} increments without an error, ${unsure} disconnected`)
 await cluster.quit()
