@@ -120,20 +120,20 @@ type Query struct {
 	Min, Max *float64
 	// After is the Next of the page before. The rest of the query should be as it
 	// was there.
-	After Cursor
+	After PageCursor
 	// Limit is how many messages a page has at most; 100 if 0.
 	Limit int
 }
 
 const pageLimit = 100
 
-// Cursor is a place in a chat's log: behind a message, whether or not that is still
+// PageCursor is a place in a chat's log: behind a message, whether or not that is still
 // there. It may be kept and given to another process.
-type Cursor string
+type PageCursor string
 
-func cursorBehind(e logged) Cursor { return Cursor(e.score + ":" + escape(e.member)) }
+func cursorBehind(e logged) PageCursor { return PageCursor(e.score + ":" + escape(e.member)) }
 
-func (c Cursor) entry() (e logged, err error) {
+func (c PageCursor) entry() (e logged, err error) {
 	if c == "" {
 		return logged{}, nil
 	}
@@ -150,7 +150,7 @@ func (c Cursor) entry() (e logged, err error) {
 type Page[T any] struct {
 	Messages []Message[T]
 	// Next is for the page behind this one; empty if there is none.
-	Next Cursor
+	Next PageCursor
 }
 
 // Page reads a page of a chat's log. A page may have fewer messages than the limit,
@@ -187,7 +187,7 @@ func (m MessageLogs[T]) Page(ctx context.Context, chat string, q Query) (Page[T]
 }
 
 // entries are the entries of a page in its order, and where the next one begins.
-func (m MessageLogs[T]) entries(ctx context.Context, chat string, q Query) ([]logged, Cursor, error) {
+func (m MessageLogs[T]) entries(ctx context.Context, chat string, q Query) ([]logged, PageCursor, error) {
 	args, err := q.args()
 	if err := errors.Join(needed("chat id", chat), err); err != nil {
 		return nil, "", err

@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/fakecluster/fakecluster/layoutkit"
+	"github.com/fakecluster/fakecluster/shim"
+	"github.com/fakecluster/fakecluster/slots"
 )
 
 var inf = math.Inf(1)
@@ -350,6 +352,50 @@ func keysOf(t testing.TB, user layoutkit.User[text]) map[string]bool {
 		found[e.Key] = true
 	}
 	return found
+}
+
+// A slot may rest halfway between two masters for long. Lists are exact then too.
+func TestListsOfAHalfMovedSlot(t *testing.T) {
+	x := find(t, "emulator/cluster").target(t)
+	client := need(shim.NewCluster(redis.ClusterOptions{Addrs: x.emulator.Addrs(), Dialer: x.emulator.Dialer()},
+		shim.Options{Retry: shim.RetryOptions{Attempts: 3, Base: time.Millisecond}}))(t)
+	defer client.Close()
+	x.client = client
+	s, ctx := x.store(t), t.Context()
+	chats, messages := layoutkit.Chats[text](s), layoutkit.Messages[text](s)
+	user := layoutkit.UserData[text](s, "n").User("u")
+	want := map[string]bool{}
+	for i := range 200 {
+		id := fmt.Sprint(i)
+		need(chats.Put(ctx, id, text{}))(t)
+		need(messages.Save(ctx, "c", layoutkit.Message[text]{Member: id, Score: float64(i)}))(t)
+		noError(t, user.Put(ctx, id, text{}, 0))
+		want[id] = true
+	}
+	for _, tag := range []string{"{ch:12}", "{m:c}", "{ud:u}"} {
+		slot := slots.OfString(tag)
+		to := x.emulator.Node(0)
+		if x.emulator.NodeForSlot(slot) == to {
+			to = x.emulator.Node(1)
+		}
+		m := need(x.emulator.BeginMigration(slot, to))(t)
+		need(m.MoveKeys(m.Left() / 2))(t)
+	}
+	if got := listed(t, chats.List(ctx)); len(got) != len(want) {
+		t.Errorf("%d of %d chats were listed", len(got), len(want))
+	}
+	if got := keysOf(t, user); !maps.Equal(got, want) {
+		t.Errorf("%d of %d values of a user were listed", len(got), len(want))
+	}
+	if got := pages(t, messages, "c", layoutkit.Query{Limit: 90}); len(got) != len(want) {
+		t.Errorf("%d of %d messages are in the pages", len(got), len(want))
+	}
+	// A write that needs keys of both sides waits, and in the end did not run.
+	_, err := messages.Save(ctx, "c", layoutkit.Message[text]{Member: "new"})
+	var notRun *shim.NotRunError
+	if !errors.As(err, &notRun) {
+		t.Errorf("saving: %v", err)
+	}
 }
 
 func TestValues(t *testing.T) {

@@ -100,3 +100,22 @@ func declaredScripts(t *testing.T) map[string]int {
 	}
 	return found
 }
+
+// No script looks for keys, which would show it one node's share.
+func TestScriptsLookForNoKeys(t *testing.T) {
+	files, err := scripts.ReadDir("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := scripts.ReadFile("scripts/" + file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"'KEYS'", "'SCAN'", "'RANDOMKEY'", "'DBSIZE'", "'SORT'"} {
+			if strings.Contains(strings.ToUpper(string(text)), command) {
+				t.Errorf("%s uses %s", file.Name(), command)
+			}
+		}
+	}
+}
