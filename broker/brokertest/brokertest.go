@@ -27,6 +27,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/broker"
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/shim"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -138,7 +139,8 @@ func (h *Harness) connect(c *config) {
 	if len(c.addrs) == 0 && !c.standalone {
 		c.addrs = fromEnv(h.t)
 	}
-	o := redis.UniversalOptions{Addrs: c.addrs, IsClusterMode: !c.standalone}
+	// A failover holds writers up for as long as it takes; that alone loses nothing.
+	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience}
 	if len(c.addrs) == 0 {
 		all := append([]emulator.Option{emulator.RedisVersion("7.0"), emulator.Replicas(1)}, c.emulator...)
 		if c.standalone {
@@ -150,7 +152,15 @@ func (h *Harness) connect(c *config) {
 	} else {
 		h.cluster = &Cluster{t: h.t}
 	}
-	h.client = redis.NewUniversalClient(&o)
+	var err error
+	if c.standalone {
+		h.client, err = shim.NewSingle(*o.Simple(), shim.Options{})
+	} else {
+		h.client, err = shim.NewCluster(*o.Cluster(), shim.Options{})
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	h.t.Cleanup(func() {
 		if err := h.client.Close(); err != nil {
 			h.t.Errorf("closing the test's client: %v", err)
@@ -166,6 +176,7 @@ func newBroker(c *config, o redis.UniversalOptions, observe func(broker.Handled)
 	}
 	given, theirs := c.broker.Redis, c.broker.Observe
 	c.broker.Redis = func(u *redis.UniversalOptions) {
+		u.ReadTimeout = o.ReadTimeout
 		if o.Dialer != nil {
 			u.Dialer = o.Dialer
 		}

@@ -2,7 +2,6 @@ package brokertest
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -35,20 +34,21 @@ func (c *Cluster) Failover(key string) {
 		}
 		return
 	}
-	nodes := c.nodes()
-	master := ownerOf(nodes, slots.OfString(key))
+	slot := slots.OfString(key)
+	nodes := c.settled()
+	master := ownerOf(nodes, slot)
 	i := slices.IndexFunc(nodes, func(n node) bool { return n.master == master.id })
 	if i < 0 {
 		c.t.Fatalf("the master of %s has no replica", key)
 	}
-	replica := nodes[i]
 	var asked time.Time
 	c.until("a replica took over", func() bool {
-		if time.Since(asked) > 5*time.Second {
+		if time.Since(asked) > 5*time.Second { // after a vote masters rest for a while
 			asked = time.Now()
-			c.do(replica.addr, "CLUSTER", "FAILOVER")
+			_, _ = c.try(nodes[i].addr, "CLUSTER", "FAILOVER") // what came of it, the nodes tell
 		}
-		return c.agree(slots.OfString(key), replica.id)
+		now, ok := c.agreed()
+		return ok && ownerOf(now, slot).id == nodes[i].id
 	})
 }
 
@@ -80,7 +80,7 @@ func elsewhere(slot slots.Slot, here func(slots.Slot) bool) slots.Slot {
 // moveReal does what redis-cli --cluster reshard does.
 func (c *Cluster) moveReal(slot slots.Slot) {
 	c.t.Helper()
-	nodes := c.nodes()
+	nodes := c.settled()
 	from := ownerOf(nodes, slot)
 	to := ownerOf(nodes, elsewhere(slot, func(s slots.Slot) bool { return ownerOf(nodes, s).id == from.id }))
 	host, port, err := net.SplitHostPort(to.addr)
@@ -104,7 +104,10 @@ func (c *Cluster) moveReal(slot slots.Slot) {
 		}
 	}
 	// Until all know the new owner's epoch another move could lose keys.
-	c.until("all nodes know who owns the slot", func() bool { return c.agree(slot, to.id) })
+	c.until("all nodes know who owns the slot", func() bool {
+		now, ok := c.agreed()
+		return ok && ownerOf(now, slot).id == to.id
+	})
 }
 
 // node is a line of CLUSTER NODES.
@@ -114,13 +117,36 @@ type node struct {
 	ranges           []slots.Range
 }
 
-func (c *Cluster) nodes() []node {
+// settled are the nodes, once all of them see the same ones.
+func (c *Cluster) settled() (nodes []node) {
 	c.t.Helper()
+	c.until("all nodes agree", func() (ok bool) {
+		nodes, ok = c.agreed()
+		return ok
+	})
+	return nodes
+}
+
+// agreed reports whether all nodes see the same masters, replicas, slots and epochs,
+// and returns them.
+func (c *Cluster) agreed() ([]node, bool) {
 	text, err := c.client.ClusterNodes(context.Background()).Result()
 	if err != nil {
-		c.t.Fatal(err)
+		return nil, false
 	}
-	return parseNodes(text)
+	nodes := parseNodes(text)
+	for _, n := range nodes {
+		reply, err := c.try(n.addr, "CLUSTER", "NODES")
+		text, ok := reply.(string)
+		if err != nil || !ok || !slices.EqualFunc(nodes, parseNodes(text), same) {
+			return nil, false
+		}
+	}
+	return nodes, true
+}
+
+func same(a, b node) bool {
+	return a.id == b.id && a.master == b.master && (a.master != "-" || a.epoch == b.epoch && slices.Equal(a.ranges, b.ranges))
 }
 
 func parseNodes(text string) []node {
@@ -139,6 +165,7 @@ func parseNodes(text string) []node {
 		}
 		nodes = append(nodes, n)
 	}
+	slices.SortFunc(nodes, func(a, b node) int { return strings.Compare(a.id, b.id) })
 	return nodes
 }
 
@@ -153,41 +180,20 @@ func ownerOf(nodes []node, slot slots.Slot) node {
 	return node{}
 }
 
-// agree reports whether all nodes hold one for the owner of a slot, and know of the
-// same epochs.
-func (c *Cluster) agree(slot slots.Slot, owner string) bool {
-	views := map[string]bool{}
-	for _, n := range c.nodes() {
-		text, ok := c.do(n.addr, "CLUSTER", "NODES").(string)
-		if !ok {
-			return false
-		}
-		seen := parseNodes(text)
-		if ownerOf(seen, slot).id != owner {
-			return false
-		}
-		var epochs []string
-		for _, s := range seen {
-			if s.master == "-" {
-				epochs = append(epochs, s.id+" "+s.epoch)
-			}
-		}
-		slices.Sort(epochs)
-		views[fmt.Sprint(epochs)] = true
-	}
-	return len(views) == 1
-}
-
-// do runs a command at one node.
+// do runs a command at one node, which must succeed.
 func (c *Cluster) do(addr string, args ...any) any {
 	c.t.Helper()
-	bare := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: Patience})
-	defer func() { _ = bare.Close() }() // nothing is in flight
-	reply, err := bare.Do(context.Background(), args...).Result()
+	reply, err := c.try(addr, args...)
 	if err != nil {
 		c.t.Fatalf("%v at %s: %v", args, addr, err)
 	}
 	return reply
+}
+
+func (c *Cluster) try(addr string, args ...any) (any, error) {
+	bare := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ReadTimeout: Patience})
+	defer func() { _ = bare.Close() }() // nothing is in flight
+	return bare.Do(context.Background(), args...).Result()
 }
 
 func (c *Cluster) until(what string, holds func() bool) {
