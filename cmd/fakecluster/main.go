@@ -40,6 +40,7 @@ type cli struct {
 	Watch      watch            `cmd:"" help:"Show how a cluster is, live."`
 	Slot       slot             `cmd:"" help:"Tell the slots of keys and their owners."`
 	Exec       execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
+	Layout     layout           `cmd:"" help:"Inspect, migrate and roll back the layout of a bot's keys."`
 	Completion completion       `cmd:"" help:"Print the script that completes commands and flags in a shell."`
 	Complete   complete         `cmd:"" hidden:"" name:"__complete"`
 	Version    kong.VersionFlag `help:"Print the version and exit." env:"-"`
