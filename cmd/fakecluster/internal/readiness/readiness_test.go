@@ -232,6 +232,17 @@ func TestConflictingTags(t *testing.T) {
 	}
 }
 
+func TestClientsWithoutANameCountByMachine(t *testing.T) {
+	recorder := NewRecorder()
+	for _, client := range []string{"127.0.0.1:4000", "127.0.0.1:4001", "[::1]:4000", "app:1"} {
+		recorder.See(emulator.Executed{Client: client, Command: "flushall", Args: []string{"flushall"}})
+	}
+	want := []ClientCount{{"unnamed, at 127.0.0.1", 2}, {"app:1", 1}, {"unnamed, at ::1", 1}}
+	if got := recorder.Report().Findings[0].Clients; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	report := program(t, func(do func(...any) any) {
 		do("MGET", "<b>:1:x", "b&:1")

@@ -11,6 +11,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -303,13 +304,23 @@ func (r *Recorder) add(kind Kind, e emulator.Executed, shape, detail string, key
 		r.order = append(r.order, f)
 	}
 	f.count++
-	if _, known := f.clients[e.Client]; known || len(f.clients) < maxClients {
-		f.clients[e.Client]++
+	client := clientOf(e)
+	if _, known := f.clients[client]; known || len(f.clients) < maxClients {
+		f.clients[client]++
 	}
 	if len(f.samples) < maxSamples {
 		f.samples = append(f.samples, sample{textOf(e), slices.Clone(keys)})
 	}
 	return f
+}
+
+// clientOf is the client's name. Those without one are told apart by their
+// machine: ports are another with every connection.
+func clientOf(e emulator.Executed) string {
+	if at, err := netip.ParseAddrPort(e.Client); err == nil {
+		return "unnamed, at " + at.Addr().String()
+	}
+	return e.Client
 }
 
 func (f *found) addBytes(n int) {
