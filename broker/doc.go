@@ -47,6 +47,7 @@
 // A message carries how often it was retried in a header, so MaxDeliveries counts
 // over processes. An immediate retry goes to the end of its queue. RetryAfter waits
 // in the subscription's DelayQueue, or, if it has none, in this process: then the
-// message stays pending, so a crash does not lose it, and a Reclaim or Claims time
-// shorter than the delay lets another process have it meanwhile.
+// message of a stream or a reliable list stays pending, so a crash does not lose it,
+// and a Reclaim or Claims time shorter than the delay lets another process have it
+// meanwhile.
 package broker
