@@ -188,6 +188,8 @@ func (g *Generator) prelude() {
 	small, lfu := g.chance(0.5), g.chance(0.1)
 	g.notify = g.chance(0.25) && g.notifications
 	for node := range nodes {
+		// Which command is slow is the machine's doing.
+		g.add(Step{Conn: mainConn, Node: node, Args: []string{"CONFIG", "SET", "slowlog-log-slower-than", "-1"}})
 		if small {
 			g.add(Step{Conn: mainConn, Node: node, Args: []string{
 				"CONFIG", "SET", "hash-max-listpack-entries", "4", "hash-max-listpack-value", "12",

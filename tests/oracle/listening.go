@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -111,12 +112,13 @@ func readUntilSilence(got []Reply, c *client, silence time.Duration) []Reply {
 }
 
 // orderPatterns sorts the messages of one publication to several patterns of a
-// connection by pattern: Redis sends them in the order of a hash table.
+// connection by pattern, and keys missed one after the other (by SORT … BY) by
+// name: Redis sends them in the order of a hash table.
 func orderPatterns(replies []Reply) []Reply {
 	var out []Reply
 	for start := 0; start < len(replies); {
 		end := start + 1
-		for end < len(replies) && samePublication(replies[start], replies[end]) {
+		for end < len(replies) && (samePublication(replies[start], replies[end]) || isMiss(replies[start]) && isMiss(replies[end])) {
 			end++
 		}
 		group := slices.Clone(replies[start:end])
@@ -130,4 +132,9 @@ func orderPatterns(replies []Reply) []Reply {
 func samePublication(r, o Reply) bool {
 	return len(r.Items) == 4 && len(o.Items) == 4 && r.Items[0].Text == "pmessage" && o.Items[0].Text == "pmessage" &&
 		r.Items[2].equal(o.Items[2]) && r.Items[3].equal(o.Items[3])
+}
+
+// isMiss recognizes a message that says that a key was looked for in vain.
+func isMiss(r Reply) bool {
+	return len(r.Items) == 4 && (r.Items[3].Text == "keymiss" || strings.HasSuffix(r.Items[2].Text, ":keymiss"))
 }

@@ -244,8 +244,9 @@ func (x *Runner) enqueue(e entry) {
 }
 
 func (x *Runner) queueBoth(p *pair, args []string) {
-	p.a.queue(x.resolve(x.a, p, args))
-	p.b.queue(x.resolve(x.b, p, args))
+	forA, forB := x.exchange(p.node, args)
+	p.a.queue(x.resolve(x.a, p, forA))
+	p.b.queue(x.resolve(x.b, p, forB))
 }
 
 func (x *Runner) flushBoth(p *pair) {
@@ -254,11 +255,7 @@ func (x *Runner) flushBoth(p *pair) {
 }
 
 func (x *Runner) resolve(s *side, p *pair, args []string) []string {
-	other := x.a
-	if s == x.a {
-		other = x.b
-	}
-	value := func(kind string, n int) string {
+	return resolve(args, func(kind string, n int) string {
 		switch {
 		case kind == "CID":
 			other, found := x.pairs[pairKey{n, p.node}]
@@ -278,8 +275,7 @@ func (x *Runner) resolve(s *side, p *pair, args []string) []string {
 			return s.ids[n]
 		}
 		return "none"
-	}
-	return resolve(args, value, func(question ...string) string { return other.control[p.node].ask(question...).Text })
+	})
 }
 
 const fenceText = "fence-"

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,24 +141,10 @@ var placeholder = regexp.MustCompile(`\$(ID|PORT|ADDR|CID)(\d+)`)
 
 const shaPrefix = "$SHA1:"
 
-// What stands for a payload that is asked of the other side just before the
-// command is sent: the dump of a key, or all function libraries.
-const (
-	dumpPlaceholder      = "$DUMP:"
-	librariesPlaceholder = "$LIBRARIES"
-)
-
-func carriesPayload(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		return arg == librariesPlaceholder || strings.HasPrefix(arg, dumpPlaceholder)
-	})
-}
-
 // resolve replaces placeholders: $ID1 $PORT1 $ADDR1 are node 1's id, port and
-// address, $CID2 is the client id of connection 2 on the step's node, an
-// argument $SHA1:text is the SHA1 of text, $DUMP:key what the other side's DUMP
-// of the key says, and $LIBRARIES its FUNCTION DUMP.
-func resolve(args []string, value func(kind string, n int) string, other func(question ...string) string) []string {
+// address, $CID2 is the client id of connection 2 on the step's node, and an
+// argument $SHA1:text is the SHA1 of text.
+func resolve(args []string, value func(kind string, n int) string) []string {
 	var out []string
 	for i, arg := range args {
 		if !strings.Contains(arg, "$") {
@@ -169,10 +154,6 @@ func resolve(args []string, value func(kind string, n int) string, other func(qu
 		if text, found := strings.CutPrefix(arg, shaPrefix); found {
 			sum := sha1.Sum([]byte(text))
 			changed = hex.EncodeToString(sum[:])
-		} else if key, found := strings.CutPrefix(arg, dumpPlaceholder); found {
-			changed = other("DUMP", key)
-		} else if arg == librariesPlaceholder {
-			changed = other("FUNCTION", "DUMP")
 		} else {
 			changed = placeholder.ReplaceAllStringFunc(arg, func(found string) string {
 				match := placeholder.FindStringSubmatch(found)

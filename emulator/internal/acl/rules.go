@@ -38,7 +38,8 @@ func (us *Users) Set(name string, rules [][]byte) (u, before *User, err error) {
 	}
 	for _, rule := range merged {
 		if err := staged.apply(rule, us.AllChannels); err != nil {
-			return nil, nil, fmt.Errorf("ERR Error in ACL SETUSER modifier '%s': %w", rule, err)
+			shown, _, _ := strings.Cut(rule, "\x00") // it is a string of C
+			return nil, nil, fmt.Errorf("ERR Error in ACL SETUSER modifier '%s': %w", shown, err)
 		}
 	}
 	staged.settle()
@@ -80,7 +81,8 @@ func (us *Users) mergeSelectors(rules [][]byte) ([]string, error) {
 		}
 	}
 	if open >= 0 {
-		return nil, fmt.Errorf("ERR Unmatched parenthesis in acl selector starting at '%s'.", rules[open])
+		shown, _, _ := strings.Cut(string(rules[open]), "\x00")
+		return nil, fmt.Errorf("ERR Unmatched parenthesis in acl selector starting at '%s'.", shown)
 	}
 	return merged, nil
 }

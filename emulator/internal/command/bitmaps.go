@@ -343,7 +343,7 @@ func bitop(c *Call) {
 		}
 		c.DB.Set(target, keyspace.NewRawString(result), false)
 		c.Changed(target, keyspace.ClassString, "set")
-	} else if c.DB.Delete(target) {
+	} else if c.DB.Drop(target) {
 		c.Changed(target, keyspace.ClassGeneric, "del")
 	}
 	c.Reply.Int(int64(longest))

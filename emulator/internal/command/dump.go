@@ -99,7 +99,7 @@ func restore(c *Call) {
 // putRestored puts a value in the place of what key held, if it is not expired
 // already.
 func (c *Call) putRestored(key []byte, value keyspace.Value, expireAt int64, o restoreOptions) {
-	deleted := o.replace && c.DB.Delete(key)
+	deleted := o.replace && c.DB.Drop(key)
 	if expireAt != 0 && c.isPast(expireAt) {
 		if deleted {
 			c.Changed(key, keyspace.ClassGeneric, "del")

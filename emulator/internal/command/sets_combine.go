@@ -105,7 +105,7 @@ func (c *Call) storeSet(result *keyspace.Set, event string) {
 	if result.Len() > 0 {
 		c.DB.Set(key, result, false)
 		c.Changed(key, keyspace.ClassSet, event)
-	} else if c.DB.Delete(key) {
+	} else if c.DB.Drop(key) {
 		c.Changed(key, keyspace.ClassGeneric, "del")
 	}
 }

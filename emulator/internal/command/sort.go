@@ -368,7 +368,7 @@ func (c *Call) storeSorted(items []sortItem, o sortOptions) {
 		c.DB.Set(o.store, list, false)
 		c.Changed(o.store, keyspace.ClassList, "sortstore")
 		c.Keyspace().Dirty += int64(list.Len()) - 1
-	} else if c.DB.Delete(o.store) {
+	} else if c.DB.Drop(o.store) {
 		c.Changed(o.store, keyspace.ClassGeneric, "del")
 	}
 	c.Reply.Int(int64(list.Len()))

@@ -194,6 +194,7 @@ func (cl *claim) options(c *Call, i int) (lastID keyspace.StreamID, ok bool) {
 
 func xautoclaim(c *Call) {
 	cl := claim{deliveryTime: c.Now(), retryCount: -1}
+	value := c.DB.Read(c.Args[1]) // a miss is noticed even if other arguments are wrong
 	if !cl.minIdleArg(c) {
 		return
 	}
@@ -205,8 +206,11 @@ func xautoclaim(c *Call) {
 	if !ok {
 		return
 	}
-	if cl.stream, cl.group, ok = groupOf(c); !ok {
+	if cl.stream, ok = lookup[keyspace.Stream](c, value); !ok {
 		return
+	}
+	if cl.stream != nil {
+		cl.group = cl.stream.Group(c.Args[2])
 	}
 	if cl.group == nil {
 		c.failNoGroup()

@@ -266,7 +266,7 @@ func (c *Call) storeZSet(key []byte, result *keyspace.ZSet, event string, n int)
 		c.zsetChanged(key, event, n)
 		return
 	}
-	if c.DB.Delete(key) {
+	if c.DB.Drop(key) {
 		c.Changed(key, keyspace.ClassGeneric, "del")
 	}
 }

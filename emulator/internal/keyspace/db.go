@@ -160,6 +160,16 @@ func (db *DB) Delete(key []byte) bool {
 	return true
 }
 
+// Drop is Delete for commands that do not look whether the key has expired.
+func (db *DB) Drop(key []byte) bool {
+	k := db.entries.Find(key)
+	if k == nil {
+		return false
+	}
+	db.remove(k)
+	return true
+}
+
 func (db *DB) remove(k *Key) {
 	db.expiries.remove(k)
 	if db.keyspace.slots {

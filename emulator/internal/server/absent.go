@@ -66,7 +66,7 @@ func replConf(c *command.Call) {
 		switch strings.ToLower(string(c.Args[i])) {
 		case "listening-port", "ip-address", "capa", "ack", "getack", "rdb-only", "rdb-filter-only":
 		default:
-			c.Reply.Error("ERR Unrecognized REPLCONF option: " + string(c.Args[i]))
+			c.Reply.Error("ERR Unrecognized REPLCONF option: " + untilNUL(c.Args[i]))
 			return
 		}
 	}

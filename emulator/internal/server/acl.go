@@ -149,7 +149,7 @@ func aclCat(c *command.Call) {
 	case 3:
 		category, ok := command.Category(string(c.Args[2]))
 		if !ok {
-			c.Reply.Error("ERR Unknown category '" + string(c.Args[2]) + "'")
+			c.Reply.Error("ERR Unknown category '" + untilNUL(c.Args[2]) + "'")
 			return
 		}
 		var names []string
@@ -170,7 +170,7 @@ func aclCat(c *command.Call) {
 // aclMisuse answers a subcommand with a number of words that the table allows
 // and Redis does not.
 func aclMisuse(c *command.Call) {
-	c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try ACL HELP.")
+	c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + untilNUL(c.Args[1]) + "'. Try ACL HELP.")
 }
 
 func aclDelUser(c *command.Call) {
@@ -227,12 +227,6 @@ func aclDryRun(c *command.Call) {
 		return
 	}
 	c.Reply.Status("OK")
-}
-
-// untilNUL is what C's printf shows of a text.
-func untilNUL(b []byte) string {
-	text, _, _ := strings.Cut(string(b), "\x00")
-	return text
 }
 
 func aclGenPass(c *command.Call) {

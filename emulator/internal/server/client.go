@@ -52,11 +52,11 @@ func clientSetInfo(c *command.Call) {
 	case is(c.Args[2], "lib-ver"):
 		field = &s.libVersion
 	default:
-		c.Reply.Error("ERR Unrecognized option '" + string(c.Args[2]) + "'")
+		c.Reply.Error("ERR Unrecognized option '" + untilNUL(c.Args[2]) + "'")
 		return
 	}
 	if !validName(c.Args[3]) {
-		c.Reply.Error("ERR " + string(c.Args[2]) + " cannot contain spaces, newlines or special characters.")
+		c.Reply.Error("ERR " + untilNUL(c.Args[2]) + " cannot contain spaces, newlines or special characters.")
 		return
 	}
 	*field = string(c.Args[3])

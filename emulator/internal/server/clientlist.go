@@ -55,7 +55,7 @@ func clientList(c *command.Call) {
 	case len(c.Args) == 4 && is(c.Args[2], "type"):
 		kind, ok := parseClientType(c.Args[3])
 		if !ok {
-			c.Reply.Error("ERR Unknown client type '" + string(c.Args[3]) + "'")
+			c.Reply.Error("ERR Unknown client type '" + untilNUL(c.Args[3]) + "'")
 			return
 		}
 		shown = slices.DeleteFunc(shown, func(s *session) bool { return s.clientType() != kind })

@@ -139,7 +139,7 @@ func parseHello(c *command.Call) (h helloRequest, err string) {
 			h.setName, h.name = true, args[i+1]
 			i++
 		default:
-			return h, "ERR Syntax error in HELLO option '" + string(args[i]) + "'"
+			return h, "ERR Syntax error in HELLO option '" + untilNUL(args[i]) + "'"
 		}
 	}
 	return h, ""

@@ -67,7 +67,7 @@ var debugSubcommands = map[string]debugSubcommand{
 func debugCommand(c *command.Call) {
 	sub, ok := debugSubcommands[strings.ToLower(string(c.Args[1]))]
 	if !ok || len(c.Args) < sub.min || len(c.Args) > sub.max {
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try DEBUG HELP.")
+		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + untilNUL(c.Args[1]) + "'. Try DEBUG HELP.")
 		return
 	}
 	sub.run(c.Client.(*session).node, c)
@@ -76,7 +76,7 @@ func debugCommand(c *command.Call) {
 func accepted(_ *Node, c *command.Call) { c.Reply.Status("OK") }
 
 func wouldEndProcess(_ *Node, c *command.Call) {
-	c.Reply.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " would end the whole process, which holds other nodes too")
+	c.Reply.Error("ERR DEBUG " + strings.ToUpper(untilNUL(c.Args[1])) + " would end the whole process, which holds other nodes too")
 }
 
 // debugSleep keeps the node from doing anything else.
@@ -186,7 +186,7 @@ func debugReplyBuffer(_ *Node, c *command.Call) {
 			return
 		}
 	default:
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try DEBUG HELP.")
+		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + untilNUL(c.Args[1]) + "'. Try DEBUG HELP.")
 		return
 	}
 	c.Reply.Status("OK")

@@ -159,6 +159,8 @@ func (n *Node) routeTransaction(s *session) topology.Verdict {
 	for _, q := range s.tx.queued {
 		n.addToRoute(r, q.spec, q.args)
 	}
+	// Before 7.4 Redis looked for the keys that channels are not.
+	r.PubSub = r.PubSub && n.version.AtLeast(7, 4)
 	return n.topo.Route(r)
 }
 

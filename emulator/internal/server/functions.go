@@ -89,7 +89,7 @@ func functionLoad(c *command.Call) {
 	replace := false
 	for _, arg := range c.Args[2 : len(c.Args)-1] {
 		if !is(arg, "replace") {
-			c.Reply.Error("ERR Unknown option given: " + string(arg))
+			c.Reply.Error("ERR Unknown option given: " + untilNUL(arg))
 			return
 		}
 		replace = true
@@ -118,7 +118,7 @@ func functionList(c *command.Call) {
 			i++
 			pattern, named = string(c.Args[i]), true
 		default:
-			c.Reply.Error("ERR Unknown argument " + string(c.Args[i]))
+			c.Reply.Error("ERR Unknown argument " + untilNUL(c.Args[i]))
 			return
 		}
 	}

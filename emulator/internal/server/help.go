@@ -27,9 +27,15 @@ var helpSections = sync.OnceValue(func() map[string][]string {
 	return sections
 })
 
+// untilNUL is what C's printf shows of a text.
+func untilNUL(b []byte) string {
+	text, _, _ := strings.Cut(string(b), "\x00")
+	return text
+}
+
 // badSubcommand answers for a subcommand that was given too many words.
 func badSubcommand(c *command.Call) {
-	c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try " + strings.ToUpper(c.Spec.Parent.Name) + " HELP.")
+	c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + untilNUL(c.Args[1]) + "'. Try " + strings.ToUpper(c.Spec.Parent.Name) + " HELP.")
 }
 
 // help answers HELP of the container a command belongs to.

@@ -95,12 +95,14 @@ func migrate(c *command.Call) {
 		s.node.migrate(m, c.Reply)
 		return
 	}
+	spec := c.Spec
 	s.node.later(func() {
 		reply := s.newReply()
 		s.node.exclusively(func() {
 			s.node.migrate(m, reply)
 			if reply.Errors > 0 {
 				s.node.stats.countError(reply.LastError)
+				s.node.stats.perCommand[spec.ID].failed++
 			}
 		})
 		s.answerLate(reply)

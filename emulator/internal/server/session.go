@@ -170,6 +170,10 @@ func (s *session) runBatch() (more bool, err error) {
 	n := s.node
 	n.awaken(args)
 	n.lock()
+	if s.killed.Load() {
+		n.unlock()
+		return false, errClosing
+	}
 	s.parser.MaxBulk = n.ks.Limits.MaxStringBytes
 	for i := 1; ; i++ {
 		if parseErr != nil {
@@ -247,12 +251,11 @@ func (s *session) answerLate(reply *resp.Encoder) {
 	s.node.unlock()
 }
 
-// disconnect ends the session from outside, at once.
+// disconnect ends the session from outside, at once: nobody sees it any more.
+// The node's lock is held.
 func (s *session) disconnect() {
 	s.killed.Store(true)
-	if s.waiting != nil {
-		s.node.endWait(s.waiting)
-	}
+	s.node.forgetSession(s)
 	s.out.close()
 	s.conn.Close()
 	s.turn.cancel()
@@ -295,6 +298,10 @@ func (n *Node) dismiss(s *session) {
 	s.out.close()
 	n.lock()
 	defer n.unlock()
+	n.forgetSession(s)
+}
+
+func (n *Node) forgetSession(s *session) {
 	s.unsubscribeAll()
 	s.unwatchAll()
 	s.stopTracking()

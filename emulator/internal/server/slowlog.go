@@ -72,7 +72,7 @@ func slowlogGet(c *command.Call) {
 	entries := c.Client.(*session).node.slowlog.entries
 	count := int64(10)
 	if len(c.Args) > 3 {
-		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try SLOWLOG HELP.")
+		c.Reply.Error("ERR unknown subcommand or wrong number of arguments for '" + untilNUL(c.Args[1]) + "'. Try SLOWLOG HELP.")
 		return
 	}
 	if len(c.Args) == 3 {
