@@ -6,6 +6,7 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,24 +21,23 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
 // patience bounds how long a test waits for the page on a busy machine.
 const patience = time.Minute
 
-// chromium is the browser, or the test is skipped.
-func chromium(t *testing.T) string {
-	t.Helper()
+var errNoChromium = errors.New("chromium is not installed; make console installs it")
+
+// chromium is where the browser is.
+func chromium() (path string, err error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
 		}
 	}
-	if os.Getenv("FAKECLUSTER_REQUIRE_ORACLES") == "1" {
-		t.Fatal("chromium is not installed, and FAKECLUSTER_REQUIRE_ORACLES=1 asks for it")
-	}
-	t.Skip("chromium is not installed")
-	return ""
+	return "", errNoChromium
 }
 
 // program builds fakecluster once for all tests.
@@ -51,13 +51,43 @@ var program = sync.OnceValues(func() (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w: %s", err, out)
 	}
+	atTheEnd = append(atTheEnd, func() { os.RemoveAll(dir) })
 	return binary, nil
 })
 
+// browser starts Chromium once for all tests. Its own traffic is switched off:
+// the tests need no network.
+var browser = sync.OnceValues(func() (context.Context, error) {
+	path, err := chromium()
+	if err != nil {
+		return nil, err
+	}
+	profile, err := os.MkdirTemp("", "fakecluster-chromium")
+	if err != nil {
+		return nil, err
+	}
+	allocated, cancel := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(patience),
+		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-background-timer-throttling", true),
+	)
+	ctx, _ := chromedp.NewContext(allocated)
+	atTheEnd = append(atTheEnd, func() {
+		chromedp.Cancel(ctx) // waits until it has ended
+		cancel()
+		os.RemoveAll(profile)
+	})
+	return ctx, chromedp.Do(ctx)
+})
+
+var atTheEnd []func()
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if binary, err := program(); err == nil {
-		os.RemoveAll(filepath.Dir(binary))
+	for _, end := range atTheEnd {
+		end()
 	}
 	os.Exit(code)
 }
@@ -128,26 +158,18 @@ type page struct {
 	ctx context.Context
 }
 
-// Chromium's own traffic is switched off: the tests need no network.
-var browserOptions = []chromedp.ExecAllocatorOption{
-	chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience),
-	chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-dev-shm-usage", true),
-	chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("force-color-profile", "srgb"),
-}
-
 func visit(t *testing.T, url string, width, height int64) *page {
 	t.Helper()
-	opts := append(browserOptions, chromedp.ExecPath(chromium(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(int(width), int(height)))
-	allocated, cancelAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, cancel := chromedp.NewContext(allocated)
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("end of the browser: %v", err)
-		}
-		cancel()
-		cancelAllocator()
-	})
-	err := chromedp.Listen(ctx, func(event any) {
+	shared, err := browser()
+	switch {
+	case errors.Is(err, errNoChromium) && os.Getenv(redisserver.RequireEnv) != "1":
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(shared)
+	t.Cleanup(cancel)
+	err = chromedp.Listen(ctx, func(event any) {
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
 			t.Errorf("the page: %s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception)
@@ -215,14 +237,20 @@ func eval[T any](p *page, expression string) (value T) {
 	return value
 }
 
-// shot keeps a picture in the folder FAKECLUSTER_SCREENSHOTS names, if it does.
+// shot keeps a picture of what is in sight in the folder that
+// FAKECLUSTER_SCREENSHOTS names, if it does.
 func (p *page) shot(name string) {
+	p.Helper()
+	p.keep(name, chromedp.CaptureScreenshot())
+}
+
+func (p *page) keep(name string, capture chromedp.Action[[]byte]) {
 	p.Helper()
 	folder := os.Getenv("FAKECLUSTER_SCREENSHOTS")
 	if folder == "" {
 		return
 	}
-	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	picture, err := chromedp.Run(p.ctx, capture)
 	if err != nil {
 		p.Fatal(err)
 	}

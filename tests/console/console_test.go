@@ -202,7 +202,7 @@ func TestToken(t *testing.T) {
 // in both colours.
 func TestPictures(t *testing.T) {
 	r := start(t, "--replicas", "1", "--node-timeout", "2s")
-	p := visit(t, r.URL, 1440, 1250)
+	p := visit(t, r.URL, 1440, 1000)
 	p.until(loaded)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -224,6 +224,7 @@ func TestPictures(t *testing.T) {
 		p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.documentElement.dataset.theme = %q; dispatchEvent(new Event("themed")); scrollTo(0, 0)`, scheme)))
 		p.until(`document.querySelector(".chart canvas") !== null`)
 		p.shot("console-" + scheme)
+		p.keep("whole-"+scheme, chromedp.FullScreenshot(100))
 	}
 }
 

@@ -39,7 +39,7 @@ function chart(selector, lines) {
   return new uPlot({
     width: box.clientWidth || 300, height: 150, cursor: { drag: { x: false } }, legend: { show: false },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-    axes: [{ ...axis, size: 30 }, { ...axis, size: 46 }],
+    axes: [{ ...axis, size: 28, space: 90, values: (_, at) => at.map((s) => new Date(s * 1000).toLocaleTimeString("en-GB")) }, { ...axis, size: 56 }],
     series: [{}, ...lines.map(([, label, stroke]) => ({ label, stroke, width: 2, points: { show: false } }))],
   }, [[], ...lines.map(() => [])], box);
 }

@@ -31,16 +31,16 @@ export function mark(slot) {
 export const ownerOf = (slot) => owners[slot];
 
 function draw() {
-  const size = Math.max(side, Math.round(canvas.clientWidth * devicePixelRatio));
-  if (canvas.width !== size) canvas.width = canvas.height = size;
-  const cell = size / side, empty = getComputedStyle(canvas).color;
+  const cell = Math.max(1, Math.round(canvas.clientWidth * devicePixelRatio / side)); // whole pixels: no seams
+  if (canvas.width !== cell * side) canvas.width = canvas.height = cell * side;
+  const empty = getComputedStyle(canvas).color;
   const at = (slot) => [(slot % side) * cell, Math.floor(slot / side) * cell];
   for (let row = 0; row < side; row++) { // neighbours of one colour at once
     for (let from = row * side, slot = from; slot < (row + 1) * side; slot++) {
       if (slot + 1 < (row + 1) * side && owners[slot + 1] === owners[slot]) continue;
       paper.fillStyle = owners[slot] ? colourOf(owners[slot]) : empty;
       const [x, y] = at(from);
-      paper.fillRect(x, y, (slot + 1 - from) * cell + 0.5, cell + 0.5);
+      paper.fillRect(x, y, (slot + 1 - from) * cell, cell);
       from = slot + 1;
     }
   }
