@@ -18,6 +18,7 @@ import (
 
 // route is a way that a migration takes.
 type route struct {
+	name            string
 	legacy, cluster *target // the same if in place
 	inPlace         bool
 }
@@ -25,9 +26,9 @@ type route struct {
 // routes are where migrations are tested: on emulated and on real servers, in place
 // and to a cluster.
 var routes = []struct{ name, legacy, cluster string }{
-	{"emulator/in place", "emulator/single/cluster", ""},
+	{"emulator/in-place", "emulator/single/cluster", ""},
 	{"emulator/cluster", "emulator/single/cluster", "emulator/cluster"},
-	{"real/in place", "real/single/cluster", ""},
+	{"real/in-place", "real/single/cluster", ""},
 	{"real/cluster", "real/single/cluster", "real/cluster"},
 }
 
@@ -43,7 +44,7 @@ func newRoute(t testing.TB, name string) *route {
 		if way.name != name {
 			continue
 		}
-		r := &route{legacy: find(t, way.legacy).target(t), inPlace: way.cluster == ""}
+		r := &route{name: name, legacy: find(t, way.legacy).target(t), inPlace: way.cluster == ""}
 		if r.cluster = r.legacy; !r.inPlace {
 			r.cluster = find(t, way.cluster).target(t)
 			r.cluster.prefix = r.legacy.prefix
@@ -115,50 +116,92 @@ func (x *target) message(t testing.TB, chat, member string, score float64, json 
 func (x *target) contents(t testing.TB) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
+	var batch []string
+	flush := func() {
+		for i, text := range x.describe(t, batch) {
+			found[strings.TrimPrefix(batch[i], x.prefix+":")] = text
+		}
+		batch = batch[:0]
+	}
 	for key, err := range shim.Scan(t.Context(), x.client, shim.ScanOptions{Match: x.prefix + ":*"}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rest := strings.TrimPrefix(key, x.prefix+":")
-		if rest != "{meta}:migrated" && rest != "{meta}:passes" {
-			found[rest] = x.describe(t, key)
+		if batch = append(batch, key); len(batch) == 500 {
+			flush()
 		}
 	}
+	flush()
+	delete(found, "{meta}:migrated")
+	delete(found, "{meta}:passes")
 	return found
 }
 
-// describe is what a key holds, and whether it expires.
-func (x *target) describe(t testing.TB, key string) (text string) {
+// describe is what keys hold, and whether they expire.
+func (x *target) describe(t testing.TB, keys []string) []string {
 	t.Helper()
 	ctx := t.Context()
-	kind, err := x.client.Type(ctx, key).Result()
-	switch kind {
-	case "string":
-		text, err = x.client.Get(ctx, key).Result()
-	case "zset":
-		var members []redis.Z
-		members, err = x.client.ZRangeWithScores(ctx, key, 0, -1).Result()
-		text = fmt.Sprint(members)
-	case "hash":
-		var fields map[string]string
-		fields, err = x.client.HGetAll(ctx, key).Result()
-		text = fmt.Sprint(fields)
-	case "list":
-		var elements []string
-		elements, err = x.client.LRange(ctx, key, 0, -1).Result()
-		text = fmt.Sprint(elements)
-	case "none":
-		return "gone"
-	default:
-		t.Fatalf("%s is a %s", key, kind)
+	p := x.client.Pipeline()
+	kinds, left := make([]*redis.StatusCmd, len(keys)), make([]*redis.DurationCmd, len(keys))
+	for i, key := range keys {
+		kinds[i], left[i] = p.Type(ctx, key), p.PTTL(ctx, key)
 	}
-	if err != nil {
+	exec(t, p)
+	values := make([]redis.Cmder, len(keys))
+	for i, key := range keys {
+		switch kinds[i].Val() {
+		case "zset":
+			values[i] = p.ZRangeWithScores(ctx, key, 0, -1)
+		case "hash":
+			values[i] = p.HGetAll(ctx, key)
+		default:
+			values[i] = p.Get(ctx, key)
+		}
+	}
+	exec(t, p)
+	texts := make([]string, len(keys))
+	for i, value := range values {
+		switch value := value.(type) {
+		case *redis.ZSliceCmd:
+			texts[i] = fmt.Sprint(describeMembers(value.Val()))
+		case *redis.MapStringStringCmd:
+			texts[i] = fmt.Sprint(value.Val())
+		case *redis.StringCmd:
+			texts[i] = value.Val()
+		}
+		if left[i].Val() > 0 {
+			texts[i] += " expires"
+		}
+		if kinds[i].Val() == "none" {
+			texts[i] = "gone"
+		}
+	}
+	return texts
+}
+
+// exec sends a pipeline, in which keys may be missing.
+func exec(t testing.TB, p redis.Pipeliner) {
+	t.Helper()
+	if p.Len() == 0 {
+		return
+	}
+	if _, err := p.Exec(t.Context()); err != nil && err != redis.Nil {
 		t.Fatal(err)
 	}
-	if ttl := x.client.PTTL(ctx, key).Val(); ttl > 0 {
-		text += " expires"
+}
+
+// describeMembers are members with their scores, but for those that are times of
+// this year: two passes do not keep them to the millisecond.
+func describeMembers(members []redis.Z) []string {
+	texts := make([]string, len(members))
+	for i, m := range members {
+		texts[i] = fmt.Sprint(m)
+		if m.Score > 1.7e12 && m.Score < 1e13 {
+			texts[i] = fmt.Sprintf("{expires %v}", m.Member)
+		}
 	}
-	return text
+	slices.Sort(texts)
+	return texts
 }
 
 // wantContents compares what is under the prefix with what should be.

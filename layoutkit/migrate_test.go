@@ -58,7 +58,7 @@ func TestRule1RefusesWhileLive(t *testing.T) {
 
 // Turns that are over leave numbers behind, which say nothing of replicas at work.
 func TestRule1LetsOldTurnsBe(t *testing.T) {
-	r := newRoute(t, "emulator/in place")
+	r := newRoute(t, "emulator/in-place")
 	r.legacy.write(t, "co:turn:a:seq", "7", time.Hour)
 	r.legacy.write(t, "co:turn:a:last", "7", time.Hour)
 	migrated(t, r.forward())
@@ -69,7 +69,7 @@ func TestRule2MessagesAreReadFromLogs(t *testing.T) {
 		x := r.legacy
 		x.message(t, "a", "m1", 1.5, `"one"`)
 		x.message(t, "a", "m%3A2", -3, `"never"`) // the member is "m%3A2", its item is another's
-		x.write(t, "msg:a:m%253A2", `a "two"`, 0)   // and this is its item
+		x.write(t, "msg:a:m%253A2", `a "two"`, 0) // and this is its item
 		x.message(t, "a", "m3", 3, `"three"`)
 		x.write(t, "msg:a:m3", `b "of another chat"`, 0)
 		x.enlist(t, "msg:a", 4, "m4") // without an item
@@ -270,7 +270,7 @@ func TestRule6SharedNamesAreCopiedToOtherPlacesOnly(t *testing.T) {
 			t.Errorf("%d keys of journals were copied, want %d", got, wantCopied)
 		}
 	})
-	for _, name := range []string{"emulator/in place", "real/in place"} {
+	for _, name := range []string{"emulator/in-place", "real/in-place"} {
 		t.Run(name+", another prefix", func(t *testing.T) {
 			r := newRoute(t, name)
 			want := sharedNames(t, r.legacy)
@@ -290,7 +290,7 @@ func TestRule6SharedNamesAreCopiedToOtherPlacesOnly(t *testing.T) {
 
 // A second client of the same server is still in place.
 func TestRule6KnowsTheSameServer(t *testing.T) {
-	for _, name := range []string{"emulator/in place", "real/in place"} {
+	for _, name := range []string{"emulator/in-place", "real/in-place"} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoute(t, name)
 			want := sharedNames(t, r.legacy)

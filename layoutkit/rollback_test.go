@@ -139,10 +139,10 @@ func TestRollbackMirrorsSharedNames(t *testing.T) {
 		migrated(t, r.back())
 		want = without(want, isClusterName)
 		r.wantLegacy(t, want)
-		if got := r.legacy.describe(t, r.legacy.key("{durable:in}:entries")); got != "map[k:0 * 1]" {
+		if got := r.legacy.describe(t, r.legacy.fullNames("{durable:in}:entries"))[0]; got != "map[k:0 * 1]" {
 			t.Errorf("the journal is %q", got)
 		}
-		if got := r.legacy.describe(t, r.legacy.key("{durable:out}:x")); got != "gone" {
+		if got := r.legacy.describe(t, r.legacy.fullNames("{durable:out}:x"))[0]; got != "gone" {
 			t.Errorf("a journal that the source has not is %q", got)
 		}
 	})
