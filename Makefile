@@ -17,9 +17,9 @@ LUA_ROUNDS ?= 50000
 
 MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
-LONG := (tests/(oracle|interop|chaos)|shim)
+LONG := (tests/(oracle|interop|chaos|console)|shim)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim console chromium
 
 test: redis check unit oracle-short
 
@@ -52,6 +52,10 @@ upstream:
 interop:
 	$(GO) test -count=1 -timeout 10m -v ./tests/interop
 
+# The console in a browser; pictures of it are left in $FAKECLUSTER_SCREENSHOTS.
+console: chromium
+	$(GO) test -count=1 -timeout 10m -v ./tests/console
+
 shim:
 	$(GO) test -race -count=1 -timeout 10m ./shim/...
 
@@ -81,4 +85,13 @@ clients:
 		npm ci --no-progress --prefix tests/interop/node; npm ci --no-progress --prefix examples/exec-npm; \
 	else \
 		echo "nodejs and npm are not installed: the JavaScript clients are skipped"; \
+	fi
+
+# The browser for tests/console.
+chromium:
+	@if command -v chromium; then exit 0; fi >/dev/null; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	else \
+		echo "chromium is not installed: the tests of the console are skipped"; \
 	fi

@@ -2,7 +2,7 @@
 
 import { make, one, put, rate } from "./dom.js";
 
-const kept = 300; // samples
+const shown = 120, kept = 150; // seconds, and samples that they may have
 const kinds = [
   ["commands", "Commands", "#2f7ed8"], ["moved", "MOVED", "#d9822b"], ["ask", "ASK", "#c9a400"], ["tryagain", "TRYAGAIN", "#1ba7b5"],
   ["crossslot", "CROSSSLOT", "#a356c4"], ["clusterdown", "CLUSTERDOWN", "#d2527f"], ["other", "Other errors", "#8a6d4b"],
@@ -24,13 +24,18 @@ export function show(state) {
   });
   if (times.length > kept) for (const list of [times, ...series]) list.shift();
   if (charts.length === 0) build();
+  else fill();
+}
+
+function fill() {
   charts[0].setData([times, series[0]]);
   charts[1].setData([times, ...series.slice(1)]);
 }
 
 function build() {
-  for (const chart of charts) chart.destroy();
+  for (const old of charts) old.destroy();
   charts = [chart("#chart-commands", kinds.slice(0, 1)), chart("#chart-errors", kinds.slice(1))];
+  fill();
 }
 
 function chart(selector, lines) {
@@ -38,7 +43,7 @@ function chart(selector, lines) {
   const axis = { stroke: ink, grid: { stroke: `color-mix(in srgb, ${ink} 15%, transparent)`, width: 1 }, ticks: { show: false } };
   return new uPlot({
     width: box.clientWidth || 300, height: 150, cursor: { drag: { x: false } }, legend: { show: false },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    scales: { x: { range: (_, __, max) => [max - shown, max] }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
     axes: [{ ...axis, size: 28, space: 90, values: (_, at) => at.map((s) => new Date(s * 1000).toLocaleTimeString("en-GB")) }, { ...axis, size: 56 }],
     series: [{}, ...lines.map(([, label, stroke]) => ({ label, stroke, width: 2, points: { show: false } }))],
   }, [[], ...lines.map(() => [])], box);
