@@ -1,12 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -154,6 +152,8 @@ type scriptRun struct {
 	slotKnown bool
 	replicate bool // redis.set_repl
 	wrote     bool // it cannot be killed any more
+
+	keys map[string]bool // declared in KEYS; nil until it matters
 }
 
 func (n *Node) newRun(c *command.Call, flags lua.Flags, declared, readOnly bool) *scriptRun {
@@ -258,10 +258,14 @@ func (r *scriptRun) denial(c *command.Call) string {
 
 // undeclared names the first key of a command that the script did not declare.
 func (r *scriptRun) undeclared(c *command.Call) string {
-	declared := r.outer.Spec.AppendKeys(nil, r.outer.Args)
+	if r.keys == nil {
+		r.keys = map[string]bool{}
+		for _, ref := range r.outer.Spec.AppendKeys(nil, r.outer.Args) {
+			r.keys[string(r.outer.Args[ref.Pos])] = true
+		}
+	}
 	for _, ref := range c.Spec.AppendKeys(nil, c.Args) {
-		key := c.Args[ref.Pos]
-		if !slices.ContainsFunc(declared, func(d command.KeyRef) bool { return bytes.Equal(r.outer.Args[d.Pos], key) }) {
+		if key := c.Args[ref.Pos]; !r.keys[string(key)] {
 			return fmt.Sprintf("ERR Script attempted to access the key %q, which it did not declare: pass it in KEYS", key)
 		}
 	}
