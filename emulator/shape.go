@@ -53,12 +53,7 @@ func FromNodes(text string) Option {
 
 // mastersFirst sorts members by role and lowest slot.
 func mastersFirst(members []topology.Member) []topology.Member {
-	order := make([]int, len(members))
-	for i := range order {
-		order[i] = i
-	}
-	rank := func(i int) int {
-		m := members[i]
+	rank := func(m topology.Member) int {
 		switch {
 		case m.ReplicaOf >= 0:
 			return slots.Count + 1
@@ -67,7 +62,16 @@ func mastersFirst(members []topology.Member) []topology.Member {
 		}
 		return int(m.Slots[0].First)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+	return ordered(members, func(a, b topology.Member) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// ordered sorts members, which know each other by position.
+func ordered(members []topology.Member, compare func(a, b topology.Member) int) []topology.Member {
+	order := make([]int, len(members))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(members[a], members[b]) })
 	position := make([]int, len(members))
 	for to, from := range order {
 		position[from] = to
