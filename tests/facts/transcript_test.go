@@ -74,7 +74,8 @@ func TestTranscripts(t *testing.T) {
 				if len(exchanges) < 150 {
 					t.Fatalf("the transcript has only %d commands", len(exchanges))
 				}
-				c := dial(t, emulator.RunT(t, emulator.Standalone(), emulator.RedisVersion(version)))
+				fake := emulator.RunT(t, emulator.Standalone(), emulator.RedisVersion(version))
+				c := dial(t, fake.Dialer(), fake.Addrs()[0])
 				if proto == 3 {
 					c.do("HELLO", "3")
 				}
@@ -96,9 +97,12 @@ type client struct {
 	in   *bufio.Reader
 }
 
-func dial(t *testing.T, c *emulator.Cluster) *client {
+// dialer is what connects to a server.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+func dial(t *testing.T, to dialer, addr string) *client {
 	t.Helper()
-	conn, err := c.Dialer()(context.Background(), "tcp", c.Addrs()[0])
+	conn, err := to(t.Context(), "tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}

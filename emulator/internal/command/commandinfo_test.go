@@ -152,6 +152,8 @@ func TestLaterVersionsAreAsRecorded(t *testing.T) {
 	}
 }
 
+// "get\x00" is not among the names: Redis compares them up to the NUL but hashes
+// all bytes, with a random seed, so that one server in some hundred finds GET.
 func TestErrorsOfLookupAsRedis(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	server := redisserver.Start(t)
@@ -163,7 +165,7 @@ func TestErrorsOfLookupAsRedis(t *testing.T) {
 		{"x", long[:100], long[:100], "a"}, {"x", long[:120], "z", "a"}, {"x", long[:125], "z", "a"}, {"x", long[:126], "z"},
 		{"object", "foo"}, {"OBJect", long}, {"object", "e\nn"}, {"object", "a\x00b"}, {"object", ""}, {"cluster", "nodez"},
 		{"object"}, {"get"}, {"get", "a", "b"}, {"client", "kill"}, {"CLIENT", "KILL"}, {"multi", "x"}, {"object", "freq"},
-		{"object", "FREQ", "a", "b"}, {"command", "count", "x"}, {"set", "a"}, {"get\x00"},
+		{"object", "FREQ", "a", "b"}, {"command", "count", "x"}, {"set", "a"},
 	} {
 		request := make([][]byte, len(args))
 		for i, arg := range args {

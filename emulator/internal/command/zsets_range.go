@@ -99,7 +99,7 @@ func parseLexBound(arg []byte) (b keyspace.LexBound, ok bool) {
 // span finds the members q selects: n of them from rank start on, against the
 // order if q is reversed.
 func (q *rangeQuery) span(zset *keyspace.ZSet) (start, n int) {
-	length := zset.Len()
+	length, skip := zset.Len(), q.offset
 	switch q.kind {
 	case byRank:
 		start, n = rankSpan(q.start, q.end, length)
@@ -110,22 +110,23 @@ func (q *rangeQuery) span(zset *keyspace.ZSet) (start, n int) {
 	case byScore:
 		start, n = zset.ScoreSpan(q.scores)
 	case byLex:
-		start, n = zset.LexSpan(q.lex, q.reverse)
+		start, n = zset.LexSpan(q.lex, q.reverse, q.offset)
+		skip = 0
 	}
 	if q.reverse {
 		start += n - 1
 	}
-	if q.offset < 0 || q.offset >= int64(n) {
+	if skip < 0 || skip >= int64(n) {
 		return 0, 0
 	}
-	n -= int(q.offset)
+	n -= int(skip)
 	if q.limit >= 0 {
 		n = int(min(int64(n), q.limit))
 	}
 	if q.reverse {
-		return start - int(q.offset), n
+		return start - int(skip), n
 	}
-	return start + int(q.offset), n
+	return start + int(skip), n
 }
 
 // rankSpan turns ranks, counted from the end when negative, into a start and a

@@ -91,28 +91,33 @@ func (r *LexRange) empty() bool {
 	return order > 0 || order == 0 && (r.Min.Exclusive || r.Max.Exclusive)
 }
 
-// LexSpan returns the rank of the first member in r, and how many there are,
-// given that all scores are equal. If they are not the answer is arbitrary, but
-// for a listpack the one Redis gives, which depends on the end it starts from:
-// the upper one if reverse.
-func (z *ZSet) LexSpan(r LexRange, reverse bool) (start, n int) {
-	switch {
-	case r.empty():
+// LexSpan returns the rank of the first member in r after skip of them, seen
+// from the upper end if reverse, and how many there are, given that all scores
+// are equal. If they are not the answer is arbitrary, but for a listpack the one
+// Redis gives, which skips without a look at the range.
+func (z *ZSet) LexSpan(r LexRange, reverse bool, skip int64) (start, n int) {
+	if r.empty() || skip < 0 || skip >= int64(z.Len()) {
 		return 0, 0
-	case z.pack != nil:
-		return z.packLexSpan(&r, reverse)
+	}
+	if z.pack != nil {
+		return z.packLexSpan(&r, reverse, int(skip))
 	}
 	start = z.list.count(func(n *skipNode) bool { return !r.aboveMin(n.member) })
 	end := z.list.count(func(n *skipNode) bool { return r.belowMax(n.member) })
+	if reverse {
+		end -= int(skip)
+	} else {
+		start += int(skip)
+	}
 	return start, max(end-start, 0)
 }
 
-func (z *ZSet) packLexSpan(r *LexRange, reverse bool) (start, n int) {
+func (z *ZSet) packLexSpan(r *LexRange, reverse bool, skip int) (start, n int) {
 	members := make([]string, 0, z.Len())
 	for member := range z.All() {
 		members = append(members, string(member))
 	}
-	if len(members) == 0 || !r.aboveMin(members[len(members)-1]) || !r.belowMax(members[0]) {
+	if !r.aboveMin(members[len(members)-1]) || !r.belowMax(members[0]) {
 		return 0, 0
 	}
 	if reverse {
@@ -120,6 +125,10 @@ func (z *ZSet) packLexSpan(r *LexRange, reverse bool) (start, n int) {
 		for end > 0 && !r.belowMax(members[end-1]) {
 			end--
 		}
+		if end <= skip || !r.aboveMin(members[end-1]) {
+			return 0, 0
+		}
+		end -= skip
 		for start = end; start > 0 && r.aboveMin(members[start-1]); start-- {
 		}
 		return start, end - start
@@ -127,6 +136,10 @@ func (z *ZSet) packLexSpan(r *LexRange, reverse bool) (start, n int) {
 	for start < len(members) && !r.aboveMin(members[start]) {
 		start++
 	}
+	if start+skip >= len(members) || !r.belowMax(members[start]) {
+		return 0, 0
+	}
+	start += skip
 	end := start
 	for end < len(members) && r.belowMax(members[end]) {
 		end++

@@ -234,7 +234,7 @@ func TestLexSpanAgainstMap(t *testing.T) {
 			return above && below
 		})
 		for _, reverse := range []bool{false, true} {
-			start, n := z.LexSpan(r, reverse)
+			start, n := z.LexSpan(r, reverse, 0)
 			same(t, "in range", collect(z, start, n, false), want)
 		}
 	})
