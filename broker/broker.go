@@ -152,8 +152,12 @@ func (b *Broker) Client() (redis.UniversalClient, error) {
 	return client, nil
 }
 
+// attempts is how often a command is sent that did not run: for about 20 s, which is
+// as long as an election takes with Redis' own cluster-node-timeout.
+const attempts = 13
+
 func (b *Broker) newClient() (redis.UniversalClient, error) {
-	retry := shim.RetryOptions{Logger: b.o.Logger, Metrics: &b.shim}
+	retry := shim.RetryOptions{Attempts: attempts, Logger: b.o.Logger, Metrics: &b.shim}
 	if b.handed != nil {
 		return b.handed, shim.WithRetry(b.handed, retry)
 	}

@@ -40,7 +40,7 @@ func everyForm(t *testing.T, on brokertest.Option) {
 		broker.Atomic(broker.Stream("{orders}").Group("billing"), invoice),
 		broker.Subscribe(broker.PubSub("events").Sharded(), events.ack),
 	), on)
-	deleteAfter(t, h, "{orders}:invoices")
+	h.Clear("{orders}:invoices")
 	h.Publish(job{ID: 1}, broker.List("{jobs}"))
 	h.Publish(job{ID: 2}, broker.Stream("{orders}"))
 	h.Publish(job{ID: 3}, broker.PubSub("events").Sharded())
@@ -59,19 +59,6 @@ func everyForm(t *testing.T, on brokertest.Option) {
 	if h.Pending("{orders}") != 0 || h.Pending("{jobs}") != 0 {
 		t.Error("something is pending")
 	}
-}
-
-func deleteAfter(t *testing.T, h *brokertest.Harness, keys ...string) {
-	t.Helper()
-	remove := func() {
-		for _, key := range keys {
-			if err := h.Client().Del(context.Background(), key).Err(); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	remove()
-	t.Cleanup(remove)
 }
 
 func untaggedList(t *testing.T, on brokertest.Option) {
@@ -110,7 +97,7 @@ func crossSlotWindow(t *testing.T, on brokertest.Option) {
 			return broker.Ack()
 		}),
 	), on)
-	deleteAfter(t, h, "{orders}:invoices", "{elsewhere}:invoices")
+	h.Clear("{orders}:invoices", "{elsewhere}:invoices")
 	h.Publish(job{ID: 1}, broker.Stream("{orders}"))
 	got := h.Settled("{orders}", broker.Uncommitted, 1)
 	var cross *shim.CrossSlotError
@@ -181,7 +168,7 @@ func oneSeed(t *testing.T, on brokertest.Option) {
 	})
 	got := record()
 	a := broker.NewApp("seeds", "1", b, broker.Subscribe(broker.Stream("seeds").Group("g"), got.ack))
-	deleteAfter(t, h, "seeds")
+	h.Clear("seeds")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()

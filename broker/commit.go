@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fakecluster/fakecluster/shim"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -125,7 +124,7 @@ func (c *commit) send(ctx context.Context, cmds []redis.Cmder) (verdict, error) 
 		queue(ctx, pipe, queued[i])
 	}
 	exec := redis.NewSliceCmd(ctx, "exec")
-	queue(ctx, pipe, once{exec})
+	queue(ctx, pipe, noRetry{exec})
 	_, _ = pipe.Exec(ctx) // every command has its own error
 	what, err := c.judge(ctx, queued, exec)
 	if what == unknown {
@@ -138,10 +137,10 @@ func queue(ctx context.Context, pipe redis.Pipeliner, cmd redis.Cmder) {
 	_ = pipe.Process(ctx, cmd) // in a pipeline it is only kept
 }
 
-// once keeps go-redis from sending the pipeline that it is in a second time.
-type once struct{ redis.Cmder }
+// noRetry keeps go-redis from sending the pipeline that it is in a second time.
+type noRetry struct{ redis.Cmder }
 
-func (once) NoRetry() bool { return true }
+func (noRetry) NoRetry() bool { return true }
 
 // judge tells what came of a block by the replies to its commands and to its EXEC.
 func (c *commit) judge(ctx context.Context, queued []*redis.Cmd, exec *redis.SliceCmd) (verdict, error) {
@@ -199,10 +198,9 @@ func (c *commit) judge(ctx context.Context, queued []*redis.Cmd, exec *redis.Sli
 
 // isRefusal recognizes errors of before anything ran, which time cures.
 func isRefusal(err error) bool {
-	var notRun *shim.NotRunError
 	return redis.IsTryAgainError(err) || redis.IsClusterDownError(err) || redis.IsLoadingError(err) ||
 		redis.IsReadOnlyError(err) || redis.IsMasterDownError(err) || redis.IsMaxClientsError(err) ||
-		redis.IsNoReplicasError(err) || errors.As(err, &notRun)
+		redis.IsNoReplicasError(err) || didNotRun(err)
 }
 
 // report looks at the results of a block that ran.

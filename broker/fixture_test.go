@@ -10,10 +10,18 @@ import (
 	"github.com/fakecluster/fakecluster/broker"
 	"github.com/fakecluster/fakecluster/broker/brokertest"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
+	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	redis.SetLogger(silence{}) // it tells of every connection that a killed node refuses
+	goleak.VerifyTestMain(m)
+}
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 // bodies are the tests that run on every cluster; the files of tests add to it.
 var bodies = map[string]func(t *testing.T, on brokertest.Option){}

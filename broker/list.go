@@ -137,7 +137,7 @@ func (t *listTransport) settle(ctx context.Context, d *delivery, action, target,
 	if d.ID() == "" {
 		// Entries of outside clients may be the same, and a second try would take
 		// another one's away.
-		return run()
+		return once(ctx, run)
 	}
 	return repeatable(ctx, run)
 }
@@ -151,7 +151,7 @@ func (t *listTransport) ack(ctx context.Context, d *delivery) error {
 	}
 	run := func() error { return t.client.LRem(ctx, t.Processing(), 1, d.entry).Err() }
 	if d.ID() == "" {
-		return run()
+		return once(ctx, run)
 	}
 	return repeatable(ctx, run)
 }
@@ -168,11 +168,13 @@ func (t *listTransport) retry(ctx context.Context, d *delivery, after time.Durat
 	case after > 0 && t.reliable:
 		return t.settle(ctx, d, "delay", t.sub.delayQueue, entry, after)
 	case after > 0:
-		return delayScript.Run(ctx, t.client, []string{t.sub.delayQueue}, entry, after.Milliseconds()).Err()
+		return once(ctx, func() error {
+			return delayScript.Run(ctx, t.client, []string{t.sub.delayQueue}, entry, after.Milliseconds()).Err()
+		})
 	case t.reliable:
 		return t.settle(ctx, d, "append", t.name, entry, 0)
 	}
-	return t.client.LPush(ctx, t.name, entry).Err()
+	return once(ctx, func() error { return t.client.LPush(ctx, t.name, entry).Err() })
 }
 
 func (t *listTransport) bury(ctx context.Context, d *delivery, reason string) error {
@@ -183,7 +185,7 @@ func (t *listTransport) bury(ctx context.Context, d *delivery, reason string) er
 	if t.reliable {
 		return t.settle(ctx, d, "append", t.sub.deadLetters, letter, 0)
 	}
-	return t.client.LPush(ctx, t.sub.deadLetters, letter).Err()
+	return once(ctx, func() error { return t.client.LPush(ctx, t.sub.deadLetters, letter).Err() })
 }
 
 // deadLetter is a message with what is to be known of its end.
@@ -195,7 +197,7 @@ func (t *listTransport) giveBack(ctx context.Context, d *delivery) error {
 	if t.reliable {
 		return t.settle(ctx, d, "front", t.name, d.entry, 0)
 	}
-	return t.client.RPush(ctx, t.name, d.entry).Err()
+	return once(ctx, func() error { return t.client.RPush(ctx, t.name, d.entry).Err() })
 }
 
 func (t *listTransport) sweep(ctx context.Context) error {

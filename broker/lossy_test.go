@@ -121,6 +121,7 @@ func (c *lossyConn) Read(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.lost {
+		c.Conn.Close()
 		return 0, io.EOF
 	}
 	return n, err
@@ -154,7 +155,7 @@ func lostExec(t *testing.T, how loss, on brokertest.Option) {
 			return broker.Ack()
 		}),
 	), on, l.options(broker.Options{Logger: quiet, Metrics: metrics}))
-	deleteAfter(t, h, "{lost}:effects")
+	h.Clear("{lost}:effects")
 	for i := range 3 {
 		h.Publish(job{ID: i}, broker.Stream("{lost}"))
 	}

@@ -281,7 +281,7 @@ func (regional) Destination() broker.Destination { return broker.List("jobs-{reg
 func defaultDestination(t *testing.T, on brokertest.Option) {
 	h := brokertest.Start(t, app(), on)
 	ctx := within(t)
-	deleteAfter(t, h, "jobs-north")
+	h.Clear("jobs-north")
 	if err := h.Broker().Publish(ctx, regional{"north"}).Send(); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func secondAck(t *testing.T, on brokertest.Option) {
 	}
 	service := func(b *broker.Broker) *broker.App { return app(broker.Atomic(source, handle))(b) }
 	h := brokertest.Start(t, service, on, brokertest.Options(broker.Options{Logger: quiet, Metrics: metrics}))
-	deleteAfter(t, h, "{slow}:effects")
+	h.Clear("{slow}:effects")
 	other := second(t, h, service)
 	h.Publish(job{ID: 1}, source)
 	// Whichever has it first, the other takes it over.
@@ -395,7 +395,7 @@ func lostGroup(t *testing.T, on brokertest.Option) {
 
 func bounds(t *testing.T, on brokertest.Option) {
 	h := brokertest.Start(t, app(), on)
-	deleteAfter(t, h, "{bounded}s", "{bounded}l")
+	h.Clear("{bounded}s", "{bounded}l")
 	for i := range 300 {
 		h.Publish(job{ID: i}, broker.Stream("{bounded}s").MaxLen(100))
 	}
@@ -413,7 +413,7 @@ func readableEnvelopes(t *testing.T, on brokertest.Option) {
 	got := record()
 	source := broker.List("{readable}").Readable()
 	h := brokertest.Start(t, app(), on)
-	deleteAfter(t, h, "{readable}")
+	h.Clear("{readable}")
 	if err := h.Broker().Publish(within(t), job{ID: 3, Note: "a b <c>"}).Header(broker.HeaderID, "m1").To(source); err != nil {
 		t.Fatal(err)
 	}

@@ -245,7 +245,10 @@ func (t *streamTransport) bury(ctx context.Context, d *delivery, reason string) 
 		return t.settle(ctx, d, "append", key, 0, letter.fields()...)
 	}
 	// In two slots: a crash in between leaves the entry pending, and two letters.
-	if err := t.client.XAdd(ctx, &redis.XAddArgs{Stream: key, Values: letter.fields()}).Err(); err != nil {
+	err := once(ctx, func() error {
+		return t.client.XAdd(ctx, &redis.XAddArgs{Stream: key, Values: letter.fields()}).Err()
+	})
+	if err != nil {
 		t.forget(d)
 		return err
 	}

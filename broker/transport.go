@@ -73,10 +73,24 @@ func DeliveryOf(ctx context.Context) Delivery {
 
 // repeatable runs something that does nothing the second time until its reply comes.
 func repeatable(ctx context.Context, run func() error) error {
+	return insist(ctx, run, func(err error) bool {
+		var lost *shim.LostReplyError
+		return errors.As(err, &lost) || didNotRun(err)
+	})
+}
+
+// once runs something until it has run, or perhaps has: then it returns an error.
+func once(ctx context.Context, run func() error) error { return insist(ctx, run, didNotRun) }
+
+func didNotRun(err error) bool {
+	var notRun *shim.NotRunError
+	return errors.As(err, &notRun)
+}
+
+func insist(ctx context.Context, run func() error, again func(error) bool) error {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := run()
-		var lost *shim.LostReplyError
-		if !errors.As(err, &lost) {
+		if !again(err) {
 			return err
 		}
 		if sleep(ctx, pause) != nil {

@@ -120,8 +120,9 @@ func launch(t testing.TB, service Service, options []Option) *Harness {
 	h := &Harness{t: t, ended: make(chan struct{}), changed: make(chan struct{})}
 	h.connect(c)
 	h.app = service(h.broker)
-	h.deleteKeys()
-	t.Cleanup(h.deleteKeys)
+	for _, s := range h.app.Subscriptions() {
+		h.Clear(s.Keys()...)
+	}
 
 	var ctx context.Context
 	ctx, h.stop = context.WithCancel(context.Background())
@@ -153,10 +154,11 @@ func (h *Harness) connect(c *config) {
 		h.cluster = &Cluster{t: h.t}
 	}
 	var err error
+	looking := shim.Options{Retry: shim.RetryOptions{RetryLostReads: true, Attempts: 14}}
 	if c.standalone {
-		h.client, err = shim.NewSingle(*o.Simple(), shim.Options{})
+		h.client, err = shim.NewSingle(*o.Simple(), looking)
 	} else {
-		h.client, err = shim.NewCluster(*o.Cluster(), shim.Options{})
+		h.client, err = shim.NewCluster(*o.Cluster(), looking)
 	}
 	if err != nil {
 		h.t.Fatal(err)
@@ -219,16 +221,25 @@ func (h *Harness) observe(handled broker.Handled) {
 	h.changed = make(chan struct{})
 }
 
-// deleteKeys removes what the service uses, so that a real cluster is as it was.
-func (h *Harness) deleteKeys() {
+// Clear deletes keys now and when the test ends, so that a real cluster is as it was.
+// Those of the service's subscriptions are cleared anyway.
+func (h *Harness) Clear(keys ...string) {
+	h.t.Helper()
+	h.delete(keys)
+	h.t.Cleanup(func() { h.delete(keys) })
+}
+
+func (h *Harness) delete(keys []string) {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	for _, s := range h.app.Subscriptions() {
-		for _, key := range s.Keys() {
-			if err := h.client.Del(ctx, key).Err(); err != nil {
-				h.t.Errorf("deleting %s: %v", key, err)
-			}
+	for _, key := range keys {
+		err := h.client.Del(ctx, key).Err()
+		for lost := new(shim.LostReplyError); errors.As(err, &lost) && ctx.Err() == nil; {
+			err = h.client.Del(ctx, key).Err() // a test may have left dead connections
+		}
+		if err != nil {
+			h.t.Errorf("deleting %s: %v", key, err)
 		}
 	}
 }

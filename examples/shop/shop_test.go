@@ -30,18 +30,12 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// invoices returns a look at the list of invoices, which it clears before and after.
+// invoices returns a look at the list of invoices.
 func invoices(t *testing.T, h *brokertest.Harness) func() []string {
 	t.Helper()
-	ctx := t.Context()
-	remove := func() {
-		if err := h.Client().Del(ctx, shop.Invoices).Err(); err != nil {
-			t.Error(err)
-		}
-	}
-	remove()
+	h.Clear(shop.Invoices)
 	return func() []string {
-		list, err := h.Client().LRange(ctx, shop.Invoices, 0, -1).Result()
+		list, err := h.Client().LRange(t.Context(), shop.Invoices, 0, -1).Result()
 		if err != nil {
 			t.Error(err)
 		}
