@@ -146,7 +146,7 @@ func (x *target) describe(t testing.TB, keys []string) []string {
 	for i, key := range keys {
 		kinds[i], left[i] = p.Type(ctx, key), p.PTTL(ctx, key)
 	}
-	exec(t, p)
+	sendAll(t, p)
 	values := make([]redis.Cmder, len(keys))
 	for i, key := range keys {
 		switch kinds[i].Val() {
@@ -158,7 +158,7 @@ func (x *target) describe(t testing.TB, keys []string) []string {
 			values[i] = p.Get(ctx, key)
 		}
 	}
-	exec(t, p)
+	sendAll(t, p)
 	texts := make([]string, len(keys))
 	for i, value := range values {
 		switch value := value.(type) {
@@ -179,8 +179,8 @@ func (x *target) describe(t testing.TB, keys []string) []string {
 	return texts
 }
 
-// exec sends a pipeline, in which keys may be missing.
-func exec(t testing.TB, p redis.Pipeliner) {
+// sendAll sends a pipeline, in which keys may be missing.
+func sendAll(t testing.TB, p redis.Pipeliner) {
 	t.Helper()
 	if p.Len() == 0 {
 		return
