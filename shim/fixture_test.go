@@ -242,6 +242,17 @@ func (c *cluster) move(slot slots.Slot, to int) {
 	c.finish(slot, c.half(slot, to), to)
 }
 
+// soon does something a little later. The function it returns waits until that
+// is done: nothing of it may outlive the test.
+func soon(do func()) (done func()) {
+	var work sync.WaitGroup
+	work.Go(func() {
+		time.Sleep(150 * time.Millisecond)
+		do()
+	})
+	return work.Wait
+}
+
 // lossy is a dialer through which replies can be lost: the command arrives and
 // runs, what the node answers does not come back. It can also refuse what is sent
 // in the name of the cluster.

@@ -61,8 +61,9 @@ func TestPipelineBehindTryAgainRunsOnce(t *testing.T) {
 		})
 		t.Run("until the move ends", func(t *testing.T) {
 			client := c.made(shim.Options{})
-			time.AfterFunc(100*time.Millisecond, func() { c.finish(42, from, 1) })
+			finished := soon(func() { c.finish(42, from, 1) })
 			mget, incr := pipelined(client)
+			finished()
 			if err := errors.Join(mget.Err(), incr.Err()); err != nil || len(mget.Val()) != 2 || mget.Val()[1] != "v" {
 				t.Errorf("MGET %v, INCR %d: %v", mget.Val(), incr.Val(), err)
 			}
@@ -231,12 +232,11 @@ func TestFollowsToANodeWithoutSlots(t *testing.T) {
 			}
 			// A client that blocks there waits as long as it asked to.
 			list := tagged(7, "list")
-			time.AfterFunc(200*time.Millisecond, func() {
-				_ = client.RPush(ctx, list, "job").Err()
-			})
+			pushed := soon(func() { _ = client.RPush(ctx, list, "job").Err() })
 			if job, err := client.BLPop(ctx, 10*time.Second, list).Result(); err != nil || job[1] != "job" {
 				t.Errorf("BLPOP at a node without slots: %v, %v", job, err)
 			}
+			pushed()
 		})
 	})
 }
@@ -325,7 +325,7 @@ func TestCommandsOutliveACrash(t *testing.T) {
 			t.Fatalf("WAIT: %d, %v", n, err)
 		}
 		c.kill(0)
-		time.AfterFunc(200*time.Millisecond, func() { c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER") })
+		defer soon(func() { c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER") })()
 		lostReplies := 0
 		for i := 0; i < 20; {
 			var lost *shim.LostReplyError

@@ -51,10 +51,11 @@ func TestScript(t *testing.T) {
 
 			// In the middle of a move it waits for the end.
 			from := c.half(9000, (c.owner(9000)+1)%3, b)
-			time.AfterFunc(100*time.Millisecond, func() { c.finish(9000, from, (from+1)%3) })
+			finished := soon(func() { c.finish(9000, from, (from+1)%3) })
 			if n, err := transfer.Run(ctx, client, keys, 2).Int(); err != nil || n != 12 {
 				t.Errorf("while the slot moves: %d, %v", n, err)
 			}
+			finished()
 			if n := client.Get(ctx, a).Val(); n != "95" {
 				t.Errorf("the other side is %s, want 95", n)
 			}
