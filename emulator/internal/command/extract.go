@@ -27,6 +27,7 @@ var extractors = map[string]extractor{
 	"set":               setKeys,
 	"bitfield":          bitfieldKeys,
 	"sort":              sortKeys,
+	"stralgo":           stralgoKeys,
 	"sort_ro":           sortROKeys,
 	"migrate":           migrateKeys,
 	"georadius":         georadiusKeys,

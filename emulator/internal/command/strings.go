@@ -30,6 +30,7 @@ var stringCommands = map[string]Handler{
 	"decrby":      decrby,
 	"incrbyfloat": incrbyfloat,
 	"lcs":         lcs,
+	"stralgo":     stralgo,
 }
 
 // Stock effects and words in them.

@@ -13,17 +13,19 @@ type lcsOptions struct {
 }
 
 func lcs(c *Call) {
-	first, second := c.DB.Read(c.Args[1]), c.DB.Read(c.Args[2])
-	a, okA := stringBytes(first)
-	b, okB := stringBytes(second)
-	if !okA || !okB {
-		c.fail("ERR The specified keys must contain string values")
+	a, b, ok := c.stringsAt(1, 2)
+	if !ok {
 		return
 	}
 	o, ok := c.lcsOptions(3)
 	if !ok {
 		return
 	}
+	c.replyLCS(a, b, o)
+}
+
+// replyLCS answers with what the options ask for about two strings.
+func (c *Call) replyLCS(a, b []byte, o lcsOptions) {
 	if size := 4 * int64(len(a)+1) * int64(len(b)+1); size > c.Keyspace().Limits.MaxStringBytes {
 		c.fail("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len")
 		return

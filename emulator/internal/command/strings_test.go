@@ -1,6 +1,10 @@
 package command
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/version"
+)
 
 func TestSet(t *testing.T) {
 	diff(t, `
@@ -423,4 +427,28 @@ func TestStringsExpire(t *testing.T) {
 		SET h 1 GET
 		EXPIRE i 10
 	`)
+}
+
+// TestStralgoOf62 has the examples of the command's page and its errors.
+func TestStralgoOf62(t *testing.T) {
+	l := newLocal(2)
+	l.table = NewTable(version.V6_2)
+	for _, step := range [][2]string{
+		{"MSET mykey1 ohmytext mykey2 mynewtext", "+OK\r\n"},
+		{"STRALGO LCS KEYS mykey1 mykey2", "$6\r\nmytext\r\n"},
+		{"STRALGO LCS STRINGS ohmytext mynewtext LEN", ":6\r\n"},
+		{"STRALGO LCS IDX MINMATCHLEN 4 KEYS mykey1 mykey2 WITHMATCHLEN",
+			"*4\r\n$7\r\nmatches\r\n*1\r\n*3\r\n*2\r\n:4\r\n:7\r\n*2\r\n:5\r\n:8\r\n:4\r\n$3\r\nlen\r\n:6\r\n"},
+		{"STRALGO LCS LEN", "-ERR Please specify two strings: STRINGS or KEYS options are mandatory\r\n"},
+		{"STRALGO LCS STRINGS a b KEYS a b", "-ERR Either use STRINGS or KEYS\r\n"},
+		{"STRALGO LCS STRINGS a", "-ERR syntax error\r\n"},
+		{"STRALGO other", "-ERR syntax error\r\n"},
+		{"STRALGO LCS STRINGS a b IDX LEN", "-ERR If you want both the length and indexes, please just use IDX.\r\n"},
+		{"COMMAND GETKEYS STRALGO LCS KEYS mykey1 mykey2", "*2\r\n$6\r\nmykey1\r\n$6\r\nmykey2\r\n"},
+		{"LCS mykey1 mykey2", "-ERR unknown command `LCS`, with args beginning with: `mykey1`, `mykey2`, \r\n"},
+	} {
+		if got := l.run(splitArgs(t, step[0]), false).reply; got != step[1] {
+			t.Errorf("%s: got %q, want %q", step[0], got, step[1])
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // What real servers of each version state about their commands. 6.2 has no file
-// of its own: it is 7.0 without what 7.0 introduced.
+// of its own: it is 7.0 without what 7.0 introduced, and with STRALGO.
 //
 //go:embed tables/*.json
 var tableFiles embed.FS
@@ -220,7 +221,9 @@ func facts(v version.Version) []*Spec {
 	case v.AtLeast(7, 0):
 		return parsed["7.0"]()
 	}
-	return introducedBy(v, parsed["7.0"]())
+	rows := append(introducedBy(v, parsed["7.0"]()), &stralgoSpec)
+	slices.SortFunc(rows, func(a, b *Spec) int { return strings.Compare(a.Name, b.Name) })
+	return rows
 }
 
 // introducedBy keeps the commands and subcommands a version already had.

@@ -43,8 +43,8 @@ func TestVersions(t *testing.T) {
 		lacks   string
 		command int
 	}{
-		{version.V6_2, "object|help", "object|nothing zmpop lmpop function sintercard command|docs client|no-evict spublish expiretime lcs", 0},
-		{version.V7_0, "zmpop command|docs function|load", "waitaof client|setinfo hexpire", 240},
+		{version.V6_2, "object|help stralgo", "object|nothing zmpop lmpop function sintercard command|docs client|no-evict spublish expiretime lcs", 0},
+		{version.V7_0, "zmpop command|docs function|load", "stralgo waitaof client|setinfo hexpire", 240},
 		{version.V7_2, "waitaof client|setinfo client|no-touch cluster|myshardid", "hexpire", 241},
 		{version.V7_4, "hexpire hpttl", "nothing", 250},
 	} {
@@ -72,7 +72,7 @@ func TestVersions(t *testing.T) {
 
 // Every handler must belong to some version's command.
 func TestHandlersHaveRows(t *testing.T) {
-	tables := []*Table{NewTable(version.V7_0), NewTable(version.V7_2), NewTable(version.V7_4)}
+	tables := []*Table{NewTable(version.V6_2), NewTable(version.V7_0), NewTable(version.V7_2), NewTable(version.V7_4)}
 	for _, family := range families {
 		for name := range family {
 			known := false
