@@ -41,5 +41,6 @@
 //
 // # Values and ids
 //
-// Values are stored as JSON. Ids are any bytes but must not be empty.
+// Values are stored as encoding/json writes them, which takes text for UTF-8: keep
+// other bytes in a []byte. Ids are any bytes, but must not be empty.
 package layoutkit

@@ -17,7 +17,9 @@ import (
 func TestInvalidOptions(t *testing.T) {
 	single := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
-	t.Cleanup(func() { single.Close(); cluster.Close() })
+	replicas := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, ReadOnly: true})
+	nearest := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}, RouteByLatency: true})
+	t.Cleanup(func() { single.Close(); cluster.Close(); replicas.Close(); nearest.Close() })
 	roots := &layoutkit.ClusterOptions{RootNodes: []string{"127.0.0.1:1"}}
 	for name, c := range map[string]struct {
 		o    layoutkit.Options
@@ -35,6 +37,8 @@ func TestInvalidOptions(t *testing.T) {
 		"closing brace":     {layoutkit.Options{Prefix: "}p", Client: single, Layout: layoutkit.Cluster}, "brace"},
 		"legacy on cluster": {layoutkit.Options{Prefix: "p", Client: cluster, Layout: layoutkit.Legacy}, "does not work on a cluster"},
 		"legacy with roots": {layoutkit.Options{Prefix: "p", Cluster: roots, Layout: layoutkit.Legacy}, "does not work on a cluster"},
+		"replicas":          {layoutkit.Options{Prefix: "p", Client: replicas}, "reads from replicas"},
+		"nearest":           {layoutkit.Options{Prefix: "p", Client: nearest}, "reads from replicas"},
 		"unknown layout":    {layoutkit.Options{Prefix: "p", Client: single, Layout: 7}, "Layout(7)"},
 	} {
 		_, err := layoutkit.New(c.o)

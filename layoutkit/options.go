@@ -17,7 +17,7 @@ import (
 // and Cluster says where Redis is.
 type Options struct {
 	// Client belongs to the caller: the kit does not close it, and gives it
-	// shim.WithRetry if it has not got it.
+	// shim.WithRetry if it has not got it. It must read from masters.
 	Client redis.UniversalClient
 	// URL is a server, redis://user:password@host:port/db.
 	URL string
@@ -103,6 +103,9 @@ func (o Options) checkSource() error {
 	}
 	if o.Cluster != nil && len(o.Cluster.RootNodes) == 0 {
 		return invalid("Cluster.RootNodes is empty")
+	}
+	if c, ok := o.Client.(*redis.ClusterClient); ok && c.Options().ReadOnly {
+		return invalid("Client reads from replicas, which may not have what was just written: make it without ReadOnly, RouteByLatency and RouteRandomly")
 	}
 	return nil
 }

@@ -127,6 +127,26 @@ func testRecords(t *testing.T, records layoutkit.Records[text]) {
 	}
 }
 
+// A prefix and ids may look like patterns to a layout that lists by them.
+func TestListsOfPatterns(t *testing.T) {
+	eachTarget(t, func(t *testing.T, x *target) {
+		ctx, own, other := t.Context(), x.options(), x.options()
+		own.Prefix, other.Prefix = x.prefix+`[ab]*?\`, x.prefix+`ab\`
+		s := started(t, own)
+		chats, user := layoutkit.Chats[text](s), layoutkit.UserData[text](s, "*").User("[a]")
+		need(layoutkit.Chats[text](started(t, other)).Put(ctx, "other", text{}))(t)
+		noError(t, layoutkit.UserData[text](started(t, other), "n").User("a").Put(ctx, "other", text{}, 0))
+		need(chats.Put(ctx, "*", text{}))(t)
+		noError(t, user.Put(ctx, "?", text{}, 0))
+		if got := ids(t, chats.IDs(ctx)); !maps.Equal(got, map[string]bool{"*": true}) {
+			t.Errorf("chats %v", got)
+		}
+		if got := keysOf(t, user); !maps.Equal(got, map[string]bool{"?": true}) {
+			t.Errorf("user data %v", got)
+		}
+	})
+}
+
 // A list may be left early and begun again.
 func TestListIsLeftEarly(t *testing.T) {
 	eachTarget(t, func(t *testing.T, x *target) {
