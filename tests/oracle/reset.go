@@ -36,6 +36,7 @@ func (x *Runner) Reset() error {
 	x.dropPairs()
 	x.pairs = map[pairKey]*pair{}
 	x.batch = x.batch[:0]
+	x.stepwise = false
 	for _, s := range []*side{x.a, x.b} {
 		for node, c := range s.control {
 			if c.closed { // a step may have killed it

@@ -241,12 +241,14 @@ func sortDocs(r Reply) Reply {
 	return sortedPairs(r)
 }
 
-// memoryUsage accepts two sizes when neither is more than twice the other.
-// Of a hash table Redis samples a few random elements; then it is any size.
+// memoryUsage accepts two sizes when neither is more than twice the other. Of
+// a hash table Redis samples a few random elements, of a list the first nodes;
+// then it is any size.
 func memoryUsage(c *check) bool {
 	a, okA := c.a.number()
 	b, okB := c.b.number()
-	return okA && okB && (c.hashed() || a <= 2*b && b <= 2*a)
+	sampled := c.hashed() || slices.ContainsFunc(c.probes, func(r Reply) bool { return r.Text == "quicklist" })
+	return okA && okB && (sampled || a <= 2*b && b <= 2*a)
 }
 
 // sameFieldNames compares the names of a flat list of names and values.

@@ -56,6 +56,9 @@ type Runner struct {
 	// batchLimit is how many commands may be under way before their replies
 	// are read: many for speed, 1 to find the very step that differs.
 	batchLimit int
+	// stepwise keeps batches to one command, because a client tracks keys:
+	// broadcasts gather what changes in one turn of the event loop.
+	stepwise bool
 	// defaults are the CONFIG parameters that reset puts back.
 	defaults []string
 	// ignored are command names whose differences are known.
@@ -178,8 +181,9 @@ func (x *Runner) command(i int, step Step) (*Difference, error) {
 	name := commandName(step.Args)
 	fenced := !p.inMulti && name != "MULTI" && (p.listening || listens[name])
 	fenced = fenced || name == "EXEC" && slices.ContainsFunc(p.queued, func(args []string) bool { return listens[commandName(args)] })
+	x.stepwise = x.stepwise || name == "CLIENT TRACKING"
 	alone := fenced || carriesPayload(step.Args) || !p.inMulti && (mayBlock(step.Args) || ruleFor(name).alone)
-	if alone || len(x.batch) >= x.batchLimit || x.otherOnNode(p) {
+	if alone || x.stepwise || len(x.batch) >= x.batchLimit || x.otherOnNode(p) {
 		if d, err := x.flush(); d != nil || err != nil {
 			return d, err
 		}

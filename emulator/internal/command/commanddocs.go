@@ -30,8 +30,8 @@ type argumentDoc struct {
 	Arguments       []argumentDoc
 }
 
-// docs is read when somebody asks for the first time. It is what 7.0.15 says;
-// of what came later only the table's own columns are known.
+// docs is read when somebody asks for the first time. It is what 7.0.15 says,
+// and in our words what came later.
 var docs = sync.OnceValue(func() map[string]commandDoc {
 	data, err := tableFiles.ReadFile("tables/docs.json")
 	if err != nil {
