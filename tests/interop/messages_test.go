@@ -3,7 +3,11 @@ package interop
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,6 +200,28 @@ func TestRueidisListens(t *testing.T) {
 	for _, proto := range []int{2, 3} {
 		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) {
 			onBothStages(t, func(s *stage) { newRueidisListener(s, proto).listen() })
+		})
+	}
+}
+
+// ioredis runs node/listens.mjs.
+func TestIORedisListens(t *testing.T) {
+	node := need(t, "node")
+	if _, err := os.Stat(filepath.Join("node", "node_modules", "ioredis")); err != nil {
+		missing(t, "the npm package ioredis is not in tests/interop/node/node_modules")
+	}
+	for _, proto := range []string{"2", "3"} {
+		t.Run("RESP"+proto, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, addrs []string) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				cmd := exec.CommandContext(ctx, node, "listens.mjs", strings.Join(addrs, ","), proto)
+				cmd.Dir = "node"
+				out, err := cmd.CombinedOutput()
+				if err != nil || !strings.Contains(string(out), "has heard everything of 3 masters") {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
 		})
 	}
 }
