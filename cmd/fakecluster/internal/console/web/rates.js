@@ -2,7 +2,7 @@
 
 import { make, one, put, rate } from "./dom.js";
 
-const shown = 120, kept = 150; // seconds, and samples that they may have
+const shown = 60, kept = 90; // seconds, and samples that they may have
 const kinds = [
   ["commands", "Commands", "#2f7ed8"], ["moved", "MOVED", "#d9822b"], ["ask", "ASK", "#c9a400"], ["tryagain", "TRYAGAIN", "#1ba7b5"],
   ["crossslot", "CROSSSLOT", "#a356c4"], ["clusterdown", "CLUSTERDOWN", "#d2527f"], ["other", "Other errors", "#8a6d4b"],
