@@ -244,16 +244,17 @@ func (m *migration) send(conn net.Conn, transfers []transfer) (arrived [][]byte,
 			failure = targetError(line)
 		}
 	}
+	welcome := failure == ""
 	for _, t := range transfers {
 		line, err := r.ReadString('\n')
 		if err != nil {
 			return arrived, "IOERR error or timeout reading to target instance"
 		}
 		switch {
+		case line[0] != '-' && welcome: // also behind one that was refused
+			arrived = append(arrived, t.key)
 		case line[0] == '-' && failure == "":
 			failure = targetError(line)
-		case line[0] != '-' && failure == "":
-			arrived = append(arrived, t.key)
 		}
 	}
 	return arrived, failure
