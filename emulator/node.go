@@ -57,12 +57,15 @@ func (n *Node) Slots() []slots.Range { return n.server.Slots() }
 // Do runs a command on this node as if it owned every slot, and returns its
 // reply: nil, string, int64, float64, bool, []any or map[any]any. An error
 // reply is returned as a ReplyError. Commands that would block do not.
-func (n *Node) Do(args ...string) (any, error) {
+func (n *Node) Do(args ...string) (any, error) { return n.DoIn(0, args...) }
+
+// DoIn is Do in another database.
+func (n *Node) DoIn(db int, args ...string) (any, error) {
 	raw := make([][]byte, len(args))
 	for i, arg := range args {
 		raw[i] = []byte(arg)
 	}
-	return parseReply(n.server.Execute(raw))
+	return parseReply(n.server.ExecuteIn(db, raw))
 }
 
 // Keys returns the keys of the node's first database, in no particular order.

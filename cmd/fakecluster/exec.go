@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"os/exec"
@@ -32,6 +33,7 @@ type execute struct {
 	Standalone   bool   `help:"One ordinary Redis instead of a cluster."`
 	Password     string `help:"Password that clients must authenticate with."`
 	RedisVersion string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
+	Load         string `type:"path" placeholder:"FILE" help:"File to load first: an RDB dump, or Redis commands in RESP or one a line."`
 	readinessFlags
 	Command []string `arg:"" passthrough:"" name:"command" help:"What to run, with its arguments."`
 }
@@ -52,9 +54,9 @@ Signals are passed on to it, and its exit code is the one of fakecluster.
   fakecluster exec -- sh -c 'redis-cli -c -u $REDIS_CLUSTER_URL ping'`
 }
 
-// run runs the command. The context does not count: what ends it are signals,
-// and they are the command's.
-func (e *execute) run(_ context.Context, stdout, stderr io.Writer) error {
+// run runs the command. The context does not count once it runs: what ends it
+// are signals, and they are the command's.
+func (e *execute) run(ctx context.Context, stdout, stderr io.Writer) error {
 	words := e.Command
 	if words[0] == "--" {
 		words = words[1:]
@@ -83,6 +85,11 @@ func (e *execute) run(_ context.Context, stdout, stderr io.Writer) error {
 	}
 	defer cluster.Close()
 
+	if e.Load != "" {
+		if err := load(ctx, cluster, e.Load, slog.New(slog.NewTextHandler(stderr, nil))); err != nil {
+			return err
+		}
+	}
 	child := exec.Command(words[0], words[1:]...)
 	child.Env = append(os.Environ(), e.environment(cluster.Addrs())...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, stdout, stderr

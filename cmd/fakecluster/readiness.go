@@ -1,12 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/readiness"
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/wholefile"
 )
 
 // readinessFlags are the flags of commands that can tell whether a program is
@@ -44,7 +43,7 @@ func (f *readinessFlags) judge(recorder *readiness.Recorder, out io.Writer) erro
 	for _, file := range f.Readiness {
 		text, err := report.Format(file)
 		if err == nil {
-			err = writeAtomically(file, text)
+			err = wholefile.Write(file, text)
 		}
 		if err != nil {
 			return fmt.Errorf("--readiness %s: %w", file, err)
@@ -55,27 +54,4 @@ func (f *readinessFlags) judge(recorder *readiness.Recorder, out io.Writer) erro
 		return exitCode(exitError)
 	}
 	return nil
-}
-
-// writeAtomically makes a file appear with its content complete, or stay as it
-// was.
-func writeAtomically(file string, content []byte) error {
-	unfinished := file + ".tmp"
-	err := writeSynced(unfinished, content)
-	if err == nil {
-		err = os.Rename(unfinished, file)
-	}
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(unfinished))
-	}
-	return nil
-}
-
-func writeSynced(file string, content []byte) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
 }

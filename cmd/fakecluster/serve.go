@@ -39,6 +39,7 @@ type serve struct {
 	DeclaredKeysOnly  bool          `help:"Refuse scripts every key they did not declare, even on the same node."`
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	readinessFlags
+	dataFlags
 	LogLevel      string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
 	LogFormat     string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
 	ReadyFile     string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
@@ -58,6 +59,7 @@ func (s *serve) Help() string {
   fakecluster --standalone --port 6379
   fakecluster --standalone --readiness report.html --readiness-fail
   fakecluster --bind 0.0.0.0 --password secret --announce-host 192.168.1.5
+  fakecluster --load seed.redis --data ./data
   fakecluster --nodes production.txt`
 }
 
@@ -68,7 +70,11 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	log := s.logger(stderr)
 	recorder := s.recorder()
-	starts, err := s.clusters(log, recorder)
+	dir, err := s.open(log)
+	if err != nil {
+		return err
+	}
+	starts, err := s.clusters(log, recorder, dir)
 	if err != nil {
 		return err
 	}
@@ -90,6 +96,9 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer closeConsole()
+	if err := s.fill(ctx, dir, clusters, log); err != nil {
+		return err
+	}
 	report := newReport(clusters)
 	report.Console = url
 	if err := s.announce(report, stdout); err != nil {
@@ -97,7 +106,9 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	defer s.removeReadyFile(log)
 	log.Info("ready", "nodes", len(report.Nodes), "version", s.RedisVersion)
-	<-ctx.Done()
+	if err := s.stay(ctx, dir, clusters); err != nil {
+		return err
+	}
 	log.Info("closing")
 	return s.judge(recorder, stdout)
 }
@@ -118,7 +129,7 @@ func (s *serve) check() error {
 
 // clusters are the options of what to start: the cluster or the standalone
 // server, and in the image's manner two plain servers behind a cluster.
-func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder) ([][]emulator.Option, error) {
+func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *kept) ([][]emulator.Option, error) {
 	shared := []emulator.Option{
 		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
 		emulator.NodeTimeout(s.NodeTimeout),
@@ -165,6 +176,9 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder) ([][]em
 			return nil, usagef("--nodes: %w", err)
 		}
 		first = append(first, emulator.FromNodes(string(text)))
+	}
+	if dir != nil && dir.topology != nil {
+		first = append(first, dir.topology)
 	}
 	if s.Grokzen && grokzenStandalone() {
 		second := append(at(s.Masters*(1+s.Replicas)), shared...)

@@ -28,7 +28,7 @@ func (n *Node) RestoreEntry(e keyspace.FileEntry) error {
 	if e.DB >= databases || n.clustered && e.DB != 0 {
 		return fmt.Errorf("key %q is in database %d, which this server does not have", e.Key, e.DB)
 	}
-	reply := n.executeIn(e.DB, [][]byte{
+	reply := n.ExecuteIn(e.DB, [][]byte{
 		[]byte("RESTORE"), e.Key, strconv.AppendInt(nil, e.ExpireAt, 10), e.Payload, []byte("REPLACE"), []byte("ABSTTL"),
 	})
 	if len(reply) == 0 || reply[0] == '-' {
