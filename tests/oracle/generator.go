@@ -26,6 +26,7 @@ type Generator struct {
 	steps   []Step
 	notify  bool  // connection listenerConn receives keyspace events
 	guests  []int // of loginConn and trackingConn those in use
+	evicts  bool  // a maxmemory would evict keys
 
 	// Of the command being made.
 	current *family
@@ -185,7 +186,8 @@ func (g *Generator) prelude() {
 	if g.cluster {
 		nodes = Masters
 	}
-	small, lfu := g.chance(0.5), g.chance(0.1)
+	small := g.chance(0.5)
+	g.evicts = g.chance(0.1)
 	g.notify = g.chance(0.25) && g.notifications
 	for node := range nodes {
 		// Which command is slow is the machine's doing.
@@ -196,7 +198,7 @@ func (g *Generator) prelude() {
 				"zset-max-listpack-entries", "4", "zset-max-listpack-value", "12", "set-max-intset-entries", "4",
 				"list-max-listpack-size", "3", "stream-node-max-entries", "3", "hll-sparse-max-bytes", "100"}})
 		}
-		if lfu {
+		if g.evicts {
 			g.add(Step{Conn: mainConn, Node: node, Args: []string{"CONFIG", "SET", "maxmemory-policy", "allkeys-lfu"}})
 		}
 		if g.notify {
@@ -222,6 +224,8 @@ func (g *Generator) next() {
 		g.transaction(conn)
 	case g.chance(0.01):
 		g.fullScan(conn)
+	case g.chance(0.002) && !g.evicts:
+		g.outOfMemory(conn)
 	case len(g.guests) > 0 && g.chance(0.1):
 		g.current = g.chooseFamily()
 		g.addQueueable(g.guests[g.rnd.IntN(len(g.guests))], g.nodeFor())
@@ -403,6 +407,24 @@ func (g *Generator) asked(conn int) {
 	node := g.rnd.IntN(Masters)
 	g.add(Step{Conn: conn, Node: node, Args: []string{"ASKING"}})
 	g.addQueueable(conn, node)
+}
+
+// outOfMemory adds commands to a node that refuses what could take memory.
+func (g *Generator) outOfMemory(conn int) {
+	node := g.homeNode()
+	limit := func(bytes string) {
+		g.add(Step{Conn: conn, Node: node, Args: []string{"CONFIG", "SET", "maxmemory", bytes}})
+	}
+	limit("1")
+	for range 5 + g.rnd.IntN(20) {
+		if g.chance(0.1) {
+			g.transaction(conn)
+			continue
+		}
+		g.current = g.chooseFamily()
+		g.addQueueable(conn, g.nodeFor())
+	}
+	limit("0")
 }
 
 func (g *Generator) fullScan(conn int) {

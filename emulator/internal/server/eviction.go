@@ -82,12 +82,12 @@ func (n *Node) evict(db *keyspace.DB, key string) {
 }
 
 // outOfMemory makes room for a command, or refuses it if it may take more.
-func (n *Node) outOfMemory(s *session, c *command.Call) string {
+func (n *Node) outOfMemory(s *session, c *command.Call, nature nature) string {
 	n.makeRoom()
 	if !n.isFull {
 		return ""
 	}
-	refused := c.Spec.Has(command.DenyOOM) || c.Spec.Name == "exec" && s.tx.deniedWhenFull()
+	refused := nature.takesMemory || c.Spec.Name == "exec" && s.tx.deniedWhenFull()
 	if s.tx.open { // what is queued takes memory, too
 		switch c.Spec.Name {
 		case "exec", "discard", "quit", "reset":

@@ -147,6 +147,7 @@ func (n *Node) verdict(s *session, c *command.Call) topology.Verdict {
 	r := &n.route
 	n.prepareRoute(r, s)
 	n.addToRoute(r, c.Spec, c.Args)
+	r.Write = n.nature(c).writes
 	return n.topo.Route(r)
 }
 
@@ -210,10 +211,10 @@ func (s *session) redirect(c *command.Call, v topology.Verdict) {
 // unavailable is why a command that belongs here cannot run now: memory, the
 // state of replication, a client that is only to receive messages.
 func (n *Node) unavailable(s *session, c *command.Call) string {
-	spec := c.Spec
-	writes := spec.Has(command.Write) || spec.Name == "exec" && s.tx.writes()
+	spec, nature := c.Spec, n.nature(c)
+	writes := nature.writes || spec.Name == "exec" && s.tx.writes()
 	if n.set.maxMemory != 0 {
-		if msg := n.outOfMemory(s, c); msg != "" {
+		if msg := n.outOfMemory(s, c, nature); msg != "" {
 			return msg
 		}
 	}
@@ -226,7 +227,7 @@ func (n *Node) unavailable(s *session, c *command.Call) string {
 	if s.subs.any() && s.enc.Proto() == 2 && !allowedWhileSubscribed[spec.Name] {
 		return "ERR Can't execute '" + spec.Name + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
 	}
-	if n.masterless() && !(spec.Has(command.Stale) && !(spec.Name == "exec" && s.tx.needsFreshData())) {
+	if n.masterless() && !(nature.stale && !(spec.Name == "exec" && s.tx.needsFreshData())) {
 		return "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 	}
 	if n.loading() && !spec.Has(command.Loading) {

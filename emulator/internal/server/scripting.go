@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,6 +132,42 @@ func (n *Node) runScript(c *command.Call, script *lua.Script, readOnly bool, key
 		return
 	}
 	n.watch(run, func() { n.scripts.runtime.Run(script, run, keys, argv, c.Reply) })
+}
+
+// nature is what a node that may not do everything has to know of a command.
+type nature struct{ writes, takesMemory, stale bool }
+
+// nature tells what the command's row says, unless it runs a script or function
+// that declares its flags.
+func (n *Node) nature(c *command.Call) nature {
+	if c.Spec.Has(command.MovableKeys) { // few have it, those that run scripts among them
+		if flags, declared := n.declaredFlags(c); declared {
+			writes := flags&lua.NoWrites == 0
+			return nature{writes: writes, takesMemory: writes && flags&lua.AllowOOM == 0, stale: flags&lua.AllowStale != 0}
+		}
+	}
+	return nature{c.Spec.Has(command.Write), c.Spec.Has(command.DenyOOM), c.Spec.Has(command.Stale)}
+}
+
+func (n *Node) declaredFlags(c *command.Call) (flags lua.Flags, declared bool) {
+	switch c.Spec.Name {
+	case "fcall", "fcall_ro":
+		if function := n.scripts.functions.find(string(c.Args[1])); function != nil {
+			return function.Flags, true
+		}
+	case "evalsha", "evalsha_ro":
+		if script := n.scripts.bySHA[strings.ToLower(string(c.Args[1]))]; script != nil {
+			return script.Flags, script.HasShebang
+		}
+	case "eval", "eval_ro":
+		if !bytes.HasPrefix(c.Args[1], []byte("#!")) {
+			return 0, false
+		}
+		if script, err := n.scripts.runtime.Load(c.Args[1]); err == nil {
+			return script.Flags, true
+		}
+	}
+	return 0, false
 }
 
 // scriptRun is one execution of a script or function: what it may do, and where
