@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -248,17 +249,16 @@ func (s *Subscription) again(ctx context.Context, d *delivery, after time.Durati
 func (s *Subscription) report(ctx context.Context, d *delivery, h Handled) {
 	h.Subscription, h.Delivery, h.Payload = s.name, s.describe(d), d.Payload
 	s.b.metrics.onHandled(h)
-	log := s.log.With("message", d.ID(), "count", d.count, "took", h.Took)
-	if d.id != "" {
-		log = log.With("entry", d.id)
-	}
+	level, text := slog.LevelWarn, "a message is not done"
 	switch {
 	case h.Err != nil:
-		log.ErrorContext(ctx, "a message could not be settled", "outcome", h.Outcome.String(), "settled", string(h.Settled), "error", h.Err)
+		level, text = slog.LevelError, "a message could not be settled"
 	case h.Outcome.IsAck():
-		log.DebugContext(ctx, "a message is done")
-	default:
-		log.WarnContext(ctx, "a message is not done", "outcome", h.Outcome.String(), "settled", string(h.Settled))
+		level, text = slog.LevelDebug, "a message is done"
+	}
+	if s.log.Enabled(ctx, level) {
+		s.log.Log(ctx, level, text, "message", d.ID(), "entry", d.id, "count", d.count, "took", h.Took,
+			"outcome", h.Outcome.String(), "settled", string(h.Settled), "error", h.Err)
 	}
 	if s.b.o.Observe != nil {
 		s.b.o.Observe(h)

@@ -90,7 +90,7 @@ func didNotRun(err error) bool {
 func insist(ctx context.Context, run func() error, again func(error) bool) error {
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := run()
-		if !again(err) {
+		if !again(err) || errors.Is(err, redis.ErrClosed) {
 			return err
 		}
 		if sleep(ctx, pause) != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/shim"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // Window collects the commands of a handler. They are sent when it returns Ack, in
@@ -60,7 +61,9 @@ func (r recorded) TxPipelined(ctx context.Context, fn func(redis.Pipeliner) erro
 // newRecorder makes the client that windows are pipelines of. It never connects: its
 // hooks check the slots of a block and hand it to the commit that executes it.
 func newRecorder(cluster bool) *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: "window"})
+	client := redis.NewClient(&redis.Options{
+		Addr: "window", MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
 	if cluster {
 		shim.WithSlotCheck(client)
 	}
