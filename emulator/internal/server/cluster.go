@@ -2,6 +2,9 @@ package server
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -194,15 +197,32 @@ func (h *topologyHost) PauseWrites(until int64) {
 // topologyChanged sends away the clients that wait here for what is another
 // node's now: subscribers of a shard's channels, and blocked ones.
 func (n *Node) topologyChanged() {
-	for name, owner := range n.pubsub.shardOwners {
-		if owner != n.topo.Owner(slots.OfString(name)) {
-			n.dropShardSubscribers(name)
-		}
-	}
+	n.leaveLostShards()
 	for _, s := range n.clients() {
 		if wt := s.waiting; wt != nil && wt.wait != nil {
 			n.redirectBlocked(wt)
 		}
+	}
+}
+
+// leaveLostShards ends the subscriptions to channels whose slots have another
+// owner now. A replica that has taken over serves its subscribers on.
+func (n *Node) leaveLostShards() {
+	var lost []string
+	for name, owner := range n.pubsub.shardOwners {
+		switch now := n.topo.Owner(slots.OfString(name)); now {
+		case owner:
+		case n.topo.ID():
+			n.pubsub.shardOwners[name] = now
+		default:
+			lost = append(lost, name)
+		}
+	}
+	slices.SortFunc(lost, func(a, b string) int {
+		return cmp.Or(cmp.Compare(slots.OfString(a), slots.OfString(b)), strings.Compare(a, b))
+	})
+	for _, name := range lost {
+		n.dropShardSubscribers(name)
 	}
 }
 
