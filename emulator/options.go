@@ -1,11 +1,13 @@
 package emulator
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/server"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
 	"github.com/fakecluster/fakecluster/slots"
@@ -45,6 +47,8 @@ type options struct {
 	shape   []topology.Member // of FromNodes
 	owned   [][]slots.Range   // by master
 	config  map[string]string
+	tls     *tls.Config // nil without
+	users   []server.User
 	observe func(Executed)
 	outside map[string]func(at *Node, args []string) (string, error)
 }
@@ -219,6 +223,8 @@ func (o *options) check() error {
 		return badOption("a standalone server has no replicas and meets no others")
 	case o.empty && o.shape != nil:
 		return badOption("nodes that have not met have no slots")
+	case o.tls != nil && !o.tcp:
+		return badOption("TLS is for nodes that listen over TCP")
 	case o.masters > slots.Count:
 		return badOption("%d masters for %d slots", o.masters, slots.Count)
 	case o.tcp && o.port != 0 && o.port+o.nodes()-1 > 65535:

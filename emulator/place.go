@@ -2,6 +2,8 @@ package emulator
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -56,6 +58,9 @@ func (o *options) newPlace(number, port int) (*place, error) {
 		}
 		p.tcp = ln
 		port = ln.Addr().(*net.TCPAddr).Port
+		if o.tls != nil {
+			p.tcp = tls.NewListener(ln, o.tls)
+		}
 	}
 	p.port, p.announcedPort = port, port
 	if o.announceBase != 0 {
@@ -97,8 +102,12 @@ func (c *Cluster) newNode() (*Node, error) {
 		Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: p.announcedPort,
 		Rand: rand.New(source), Source: source, Clock: c.clock, Log: o.log.With("node", n.Addr()),
 		OnShutdown: n.kill, Dial: c.reach, Harness: c.harness, Outside: outside, Config: o.config, InOrder: o.inOrder,
-		DeclaredKeysOnly: o.declaredKeysOnly, Observe: n.observer(),
+		DeclaredKeysOnly: o.declaredKeysOnly, Observe: n.observer(), Users: o.users,
 	})
+	if errors.Is(err, server.ErrUser) {
+		p.close()
+		return nil, badOption("%v", err)
+	}
 	if err != nil {
 		p.close()
 		return nil, fmt.Errorf("emulator: node %d: %w", n.number, err)

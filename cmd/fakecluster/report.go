@@ -84,6 +84,9 @@ func (s *serve) banner(r report) string {
 		b.WriteString(" -h " + host)
 	}
 	b.WriteString(" -p " + port)
+	if s.TLSCert != "" {
+		b.WriteString(" --tls")
+	}
 	if s.Password != "" {
 		b.WriteString(" --askpass")
 	}

@@ -40,6 +40,8 @@ type serve struct {
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	readinessFlags
 	dataFlags
+	serverTLS
+	Users         string `type:"path" placeholder:"FILE" help:"File of users, as Redis' aclfile has them: user alice on >password ~a:* +get."`
 	LogLevel      string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
 	LogFormat     string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
 	ReadyFile     string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
@@ -143,6 +145,11 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 	if recorder != nil {
 		shared = append(shared, emulator.Observe(recorder.See))
 	}
+	secure, err := s.access()
+	if err != nil {
+		return nil, err
+	}
+	shared = append(shared, secure...)
 	if s.InOrder {
 		shared = append(shared, emulator.InOrder())
 	}
@@ -185,6 +192,25 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 		return [][]emulator.Option{first, append(second, emulator.Servers(2))}, nil
 	}
 	return [][]emulator.Option{first}, nil
+}
+
+// access are the options about who may connect, and how.
+func (s *serve) access() (options []emulator.Option, err error) {
+	secure, err := s.serverTLS.config()
+	if err != nil {
+		return nil, err
+	}
+	if secure != nil {
+		options = append(options, emulator.TLS(secure))
+	}
+	if s.Users != "" {
+		text, err := os.ReadFile(s.Users)
+		if err != nil {
+			return nil, usagef("--users: %w", err)
+		}
+		options = append(options, emulator.Users(string(text)))
+	}
+	return options, nil
 }
 
 // startError tells apart what the user can put right.

@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -347,6 +349,26 @@ func (n *Node) killSubscribersOf(u *acl.User) {
 
 func aclNoFile(c *command.Call) {
 	c.Reply.Error("ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.")
+}
+
+// User is a user as an ACL file has it.
+type User struct {
+	Name  string
+	Rules [][]byte
+}
+
+// ErrUser says that the rules of a User make no sense.
+var ErrUser = errors.New("users")
+
+// addUsers makes the users of an ACL file. Its own default user takes the place
+// of the one that is there.
+func (n *Node) addUsers(users []User) error {
+	for _, u := range users {
+		if _, _, err := n.users.Set(u.Name, u.Rules); err != nil {
+			return fmt.Errorf("%w: %s: %s", ErrUser, u.Name, strings.TrimPrefix(err.Error(), "ERR "))
+		}
+	}
+	return nil
 }
 
 // configureUsers makes parameters count that concern users.

@@ -55,6 +55,8 @@ type Options struct {
 	// DeclaredKeysOnly refuses scripts a key they did not declare, whatever slot
 	// it is in.
 	DeclaredKeysOnly bool
+	// Users are those of an ACL file.
+	Users []User
 	// Observe is shown every command that clients have had executed. The node's
 	// lock is held.
 	Observe func(Observed)

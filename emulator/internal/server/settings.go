@@ -55,7 +55,7 @@ func (n *Node) configure(o Options) error {
 	}
 	n.config.OnChange("port", n.keepPort)
 	n.applyConfig()
-	return nil
+	return n.addUsers(o.Users)
 }
 
 // keepPort refuses another port: where a node listens is for whoever started
