@@ -59,7 +59,7 @@ func (c *Call) bitfield(readOnly bool) {
 	c.Reply.Array(len(ops))
 	changes := int64(0)
 	for _, op := range ops {
-		if op.apply(c, b) || grown && op.name != "GET" {
+		if op.apply(c, b, grown) {
 			changes++
 		}
 	}
@@ -136,8 +136,9 @@ func (c *Call) fieldType(arg []byte) (f fieldType, ok bool) {
 	return f, true
 }
 
-// apply executes op, replies, and reports whether it changed the bits.
-func (op fieldOp) apply(c *Call, b []byte) bool {
+// apply executes op, replies, and reports whether it changed the bits: what is
+// written to a string that had to grow does, whatever it is.
+func (op fieldOp) apply(c *Call, b []byte, grown bool) bool {
 	old := op.field.read(b, op.offset)
 	if op.name == "GET" {
 		c.Reply.Int(old)
@@ -158,7 +159,7 @@ func (op fieldOp) apply(c *Call, b []byte) bool {
 		c.Reply.Int(next)
 	}
 	op.field.write(b, op.offset, next)
-	return next != old
+	return grown || next != old
 }
 
 // read reads the field at a bit offset; behind the end there are zeros.

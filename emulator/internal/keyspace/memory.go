@@ -51,7 +51,7 @@ type footprint struct {
 	bytes   int64
 	length  int32 // of the value
 	changes int32 // since
-	table   bool  // the value is a table, which takes several times a listpack's memory
+	buckets int32 // of a table, which takes several times a listpack's memory
 }
 
 // measure brings a key's share of the memory up to date.
@@ -62,7 +62,7 @@ func (db *DB) measure(k *Key) {
 	bytes := memoryOf(k)
 	db.used += bytes - k.Value.footprint.bytes
 	v := k.Value.value
-	k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(v)), table: isTable(v)}
+	k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(v)), buckets: bucketsOf(v)}
 }
 
 // remeasure measures a key that has changed, if it has enough.
@@ -71,22 +71,29 @@ func (db *DB) remeasure(k *Key) {
 	f := &k.Value.footprint
 	f.changes++
 	grown := int32(lengthOf(k.Value.value)) - f.length
-	if max(f.changes, grown, -grown)*fraction >= f.length || f.table != isTable(k.Value.value) {
+	if max(f.changes, grown, -grown)*fraction >= f.length || f.buckets != bucketsOf(k.Value.value) {
 		db.measure(k)
 	}
 }
 
-// isTable tells whether a value has outgrown its compact encoding.
-func isTable(v Value) bool {
+// bucketsOf is the size of the table of a value that has outgrown its compact
+// encoding, 0 before.
+func bucketsOf(v Value) int32 {
 	switch v := v.(type) {
 	case *Set:
-		return v.ints == nil && v.pack == nil
+		if v.ints == nil && v.pack == nil {
+			return int32(v.dict.Buckets())
+		}
 	case *ZSet:
-		return v.pack == nil
+		if v.pack == nil {
+			return 1 // a skiplist grows node by node
+		}
 	case *Hash:
-		return v.pack == nil
+		if v.pack == nil {
+			return int32(v.dict.Buckets())
+		}
 	}
-	return false
+	return 0
 }
 
 // lengthOf is the number of elements of a value, 0 for a string.
