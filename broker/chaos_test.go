@@ -114,6 +114,8 @@ func runChaos(t *testing.T, on brokertest.Option) {
 	check(t, h, jobEffects, &published[0], n, func(count int) bool { return count >= 1 })
 	check(t, h, orderEffects, &published[1], n, func(count int) bool { return count == 1 })
 	both := func(name string) int { return metrics.value(t, name) + other.value(t, name) }
+	t.Logf("unsettled: %d by the first, %d by the second", metrics.value(t, "broker_messages_handled_total", "unsettled", "uncommitted"),
+		other.value(t, "broker_messages_handled_total", "unsettled", "uncommitted"))
 	t.Logf("%d jobs, %d orders; %d moves, %d failovers; %d redirects, %d retries, %d lost replies, %d of windows, %d reclaimed, %d second XACKs",
 		published[0].sure.Load(), published[1].sure.Load(), moves, failovers,
 		both("broker_redis_redirects_total"), both("broker_redis_retries_total"), both("broker_redis_lost_replies_total"),

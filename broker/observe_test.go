@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/fakecluster/fakecluster/broker"
@@ -19,8 +20,8 @@ type registry struct{ *prometheus.Registry }
 
 func newRegistry() registry { return registry{prometheus.NewRegistry()} }
 
-// value is the sum of a counter over its labels.
-func (r registry) value(t testing.TB, name string) (sum int) {
+// value is the sum of a counter over its labels, or of those with one of some values.
+func (r registry) value(t testing.TB, name string, labels ...string) (sum int) {
 	t.Helper()
 	families, err := r.Gather()
 	if err != nil {
@@ -29,7 +30,13 @@ func (r registry) value(t testing.TB, name string) (sum int) {
 	for _, family := range families {
 		if family.GetName() == name {
 			for _, metric := range family.GetMetric() {
-				sum += int(metric.GetCounter().GetValue())
+				matches := len(labels) == 0
+				for _, label := range metric.GetLabel() {
+					matches = matches || slices.Contains(labels, label.GetValue())
+				}
+				if matches {
+					sum += int(metric.GetCounter().GetValue())
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -134,6 +135,7 @@ func (t *streamTransport) read(entry redis.XMessage, count int, idle time.Durati
 
 // takeOver claims what consumers have had for too long.
 func (t *streamTransport) takeOver(ctx context.Context, n int) ([]*delivery, error) {
+	working := t.working()
 	pending, err := t.client.XPendingExt(ctx, &redis.XPendingExtArgs{
 		Stream: t.name, Group: t.group, Idle: t.minIdle, Start: "-", End: "+", Count: int64(n),
 	}).Result()
@@ -152,7 +154,7 @@ func (t *streamTransport) takeOver(ctx context.Context, n int) ([]*delivery, err
 	}
 	var deliveries []*delivery
 	for _, entry := range entries {
-		if t.isInFlight(entry.ID) {
+		if working[entry.ID] {
 			continue // a slow handler of our own; claiming has renewed its time
 		}
 		p := known[entry.ID]
@@ -164,6 +166,7 @@ func (t *streamTransport) takeOver(ctx context.Context, n int) ([]*delivery, err
 
 // own are entries that are pending for this consumer and that it does not know of.
 func (t *streamTransport) own(ctx context.Context, n int) ([]*delivery, error) {
+	working := t.working()
 	pending, err := t.client.XPendingExt(ctx, &redis.XPendingExtArgs{
 		Stream: t.name, Group: t.group, Start: "-", End: "+", Count: int64(2*cap(t.sub.tokens) + n), Consumer: t.consumer,
 	}).Result()
@@ -172,7 +175,7 @@ func (t *streamTransport) own(ctx context.Context, n int) ([]*delivery, error) {
 	}
 	var deliveries []*delivery
 	for _, p := range pending {
-		if t.isInFlight(p.ID) || len(deliveries) == n {
+		if working[p.ID] || len(deliveries) == n {
 			continue
 		}
 		entries, err := t.client.XRange(ctx, t.name, p.ID, p.ID).Result()
@@ -191,10 +194,13 @@ func (t *streamTransport) own(ctx context.Context, n int) ([]*delivery, error) {
 	return deliveries, nil
 }
 
-func (t *streamTransport) isInFlight(id string) bool {
+// working are the entries in work. What is pending must be compared with those from
+// before it was asked: one that is settled meanwhile is in work no more, and would
+// seem to be left behind.
+func (t *streamTransport) working() map[string]bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.inFlight[id]
+	return maps.Clone(t.inFlight)
 }
 
 // forget notes that an entry is not in work any more.
