@@ -116,6 +116,8 @@ func Migrate(ctx context.Context, o MigrateOptions) (*Report, error) {
 	}
 	err = m.run(ctx)
 	m.report.Complete = err == nil
+	slices.Sort(m.report.Orphans)
+	slices.Sort(m.report.Skipped)
 	m.report.Elapsed = time.Since(began)
 	return &m.report, err
 }
@@ -220,6 +222,9 @@ func (m *migration) run(ctx context.Context) (err error) {
 		if m.report.DeletedOnly, err = m.passes.madeBefore(ctx); err != nil {
 			return err
 		}
+	}
+	if m.o.DeleteSource && !m.report.DeletedOnly && m.o.Direction == ClusterToLegacy && len(m.o.Include) > 0 {
+		return invalid("DeleteSource with Include on the way back would leave a source that looks complete and is not: roll back everything first")
 	}
 	defer func() { err = errors.Join(err, m.passes.leave(ctx)) }()
 	if !m.report.DeletedOnly {

@@ -69,7 +69,7 @@ func (m *migration) skipClass(c keyClass) { m.skip(c.namespace, c.key) }
 // copyItems writes what was read to the target, or finds out whether it would.
 func (m *migration) copyItems(ctx context.Context, items []item) error {
 	items = m.sound(items)
-	written := make([]func() bool, len(items))
+	written := make([]func() (bool, error), len(items))
 	err := pipelined(ctx, m.target.client, func(p redis.Pipeliner) {
 		for i, it := range items {
 			if m.o.DryRun {
@@ -83,7 +83,12 @@ func (m *migration) copyItems(ctx context.Context, items []item) error {
 		return err
 	}
 	for i, it := range items {
-		m.copied(it.namespace, written[i]())
+		ok, err := written[i]()
+		if err != nil { // the target has a key of another type there
+			m.skip(it.namespace, m.target.names.keyOf(it.keyClass))
+			continue
+		}
+		m.copied(it.namespace, ok)
 	}
 	return nil
 }
@@ -101,7 +106,7 @@ func (m *migration) copied(ns Namespace, written bool) {
 }
 
 // put queues the script that writes an item; the result says whether it did.
-func (m *migration) put(ctx context.Context, p redis.Pipeliner, it item) (written func() bool) {
+func (m *migration) put(ctx context.Context, p redis.Pipeliner, it item) (written func() (bool, error)) {
 	keys, overwrite := m.target.names.keysOf(it.keyClass), flag(m.overwrites())
 	var cmd *redis.Cmd
 	switch it.namespace {
@@ -114,7 +119,7 @@ func (m *migration) put(ctx context.Context, p redis.Pipeliner, it item) (writte
 	default:
 		cmd = migrateRecord.Run(ctx, p, keys, it.member(), it.text, it.ttl.Milliseconds(), overwrite)
 	}
-	return func() bool { n, _ := cmd.Int64(); return n == 1 }
+	return func() (bool, error) { n, err := cmd.Int64(); return n == 1, err }
 }
 
 func putSchedule(ctx context.Context, on shim.Processor, keys []string, it item, overwrite int) *redis.Cmd {
@@ -128,18 +133,20 @@ func putSchedule(ctx context.Context, on shim.Processor, keys []string, it item,
 }
 
 // foresee queues a look at the target; the result says whether put would write.
-func (m *migration) foresee(ctx context.Context, p redis.Pipeliner, it item) (written func() bool) {
+func (m *migration) foresee(ctx context.Context, p redis.Pipeliner, it item) (written func() (bool, error)) {
 	key := m.target.names.keyOf(it.keyClass)
 	switch it.namespace {
 	case NamespaceSchedules:
 		there := p.GetRange(ctx, key, 0, 20) // the token
-		return func() bool { return m.overwrites() || firstNumber(it.text) > firstNumber(there.Val()) }
+		return func() (bool, error) {
+			return m.overwrites() || firstNumber(it.text) > firstNumber(there.Val()), there.Err()
+		}
 	case NamespaceLocks, NamespaceLeadership:
 		there := p.GetRange(ctx, key, 0, 20)
-		return func() bool { return firstNumber(it.text) > firstNumber(there.Val()) }
+		return func() (bool, error) { return firstNumber(it.text) > firstNumber(there.Val()), there.Err() }
 	default:
 		there := p.Exists(ctx, key)
-		return func() bool { return m.overwrites() || there.Val() == 0 }
+		return func() (bool, error) { return m.overwrites() || there.Val() == 0, nil }
 	}
 }
 

@@ -10,14 +10,10 @@ var migrateForget = script("migrate_forget", "record", "index...")
 
 // deleteSource deletes from the source what was copied, and what is ephemeral.
 func (m *migration) deleteSource(ctx context.Context, keys int64) error {
-	back := m.o.Direction == ClusterToLegacy
-	if back && len(m.o.Include) > 0 && !m.report.DeletedOnly {
-		return invalid("DeleteSource with Include on the way back leaves a source that looks complete and is not: roll back everything first")
-	}
 	if err := m.passes.enter(ctx, modeDelete); err != nil {
 		return err
 	}
-	if back && !m.inPlace && !m.o.DryRun {
+	if m.o.Direction == ClusterToLegacy && !m.inPlace && !m.o.DryRun {
 		// What is left must not be mirrored any more.
 		if err := m.source.client.Del(ctx, m.source.names.marker()).Err(); err != nil {
 			return failed("deleting the layout marker of the source", err)

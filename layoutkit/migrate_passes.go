@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -39,7 +40,6 @@ type passes struct {
 	direction      Direction
 	alone          bool   // in a dry run: it does not matter to others
 	mode           string // empty before enter
-	renewed        time.Time
 }
 
 func newPasses(m *migration) *passes {
@@ -70,16 +70,31 @@ func (p *passes) enter(ctx context.Context, mode string) error {
 			return fmt.Errorf("%w: a migration (%s) of %q is under way, or died less than %v ago", ErrHeld, other, s.names.prefix, passLife)
 		}
 	}
-	p.mode, p.renewed = mode, time.Now()
+	p.mode = mode
 	return nil
 }
 
-// renew keeps the others believing in the pass.
-func (p *passes) renew(ctx context.Context) error {
-	if p.mode == "" || time.Since(p.renewed) < passLife/3 {
-		return nil
-	}
-	return p.enter(ctx, p.mode)
+// keepAlive keeps the others believing in the pass until it is told to stop. It
+// fails if they do not any more.
+func (p *passes) keepAlive(ctx context.Context, fail context.CancelCauseFunc) (stop func()) {
+	done := make(chan struct{})
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(passLife / 5)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if err := p.enter(ctx, p.mode); err != nil {
+					fail(err)
+					return
+				}
+			}
+		}
+	})
+	return func() { close(done); renewing.Wait() }
 }
 
 // leave ends the pass for the others, also when ctx is done.

@@ -140,7 +140,9 @@ func isNoRecord(rest string) bool {
 }
 
 // isLayoutName reports whether a key is one that only the cluster layout has.
-func isLayoutName(rest string) bool { return isClusterName(rest) && !strings.HasPrefix(rest, "{durable:") }
+func isLayoutName(rest string) bool {
+	return isClusterName(rest) && !strings.HasPrefix(rest, "{durable:")
+}
 
 // A keyspace of every kind of records migrates in place, to a cluster and back, and
 // is what it was. LAYOUTKIT_RECORDS says how many records; 200000 in the long form.

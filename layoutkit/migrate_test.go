@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/layoutkit"
 )
 
@@ -498,6 +499,8 @@ func TestDryRunTouchesNothing(t *testing.T) {
 func TestMigrateRefusesBadOptions(t *testing.T) {
 	single := find(t, "emulator/single/legacy").target(t).client
 	cluster := find(t, "emulator/cluster").target(t).client
+	ring := redis.NewRing(&redis.RingOptions{})
+	defer ring.Close()
 	for name, o := range map[string]layoutkit.MigrateOptions{
 		"no source":            {Prefix: "p"},
 		"no prefix":            {Source: single},
@@ -508,7 +511,7 @@ func TestMigrateRefusesBadOptions(t *testing.T) {
 		"unknown direction":    {Source: single, Prefix: "p", Direction: 7},
 		"unknown namespace":    {Source: single, Prefix: "p", Include: []layoutkit.Namespace{"cats"}},
 		"ephemeral namespace":  {Source: single, Prefix: "p", Include: []layoutkit.Namespace{layoutkit.NamespaceTurns}},
-		"a client of its kind": {Source: redis.NewRing(&redis.RingOptions{}), Prefix: "p"},
+		"a client of its kind": {Source: ring, Prefix: "p"},
 	} {
 		if report, err := layoutkit.Migrate(t.Context(), o); !errors.Is(err, layoutkit.ErrInvalid) || report != nil {
 			t.Errorf("%s: %v, %v", name, report, err)
@@ -568,5 +571,44 @@ func TestProgress(t *testing.T) {
 		if p := last[phase]; p.Records != 1000 || p.Keys < 1000 || p.Keys != p.Total {
 			t.Errorf("%s ended with %+v", phase, p)
 		}
+	}
+}
+
+// What is in the way on the target is said, and left alone.
+func TestKeysOfOtherTypesInTheWay(t *testing.T) {
+	eachRoute(t, func(t *testing.T, r *route) {
+		everyKind(t, r.legacy)
+		r.cluster.write(t, "{m:a}:z", "no log", 0)
+		r.cluster.enlist(t, "{lk:l}:f", 1, "no fence")
+		report := migrated(t, r.forward())
+		if diff := cmp.Diff(r.cluster.fullNames("{lk:l}:f", "{m:a}:i:m1"), report.Skipped); diff != "" {
+			t.Errorf("skipped (-want +got):\n%s", diff)
+		}
+		if got := r.cluster.read(t, "{m:a}:z"); got != "no log" {
+			t.Errorf("the log is %q", got)
+		}
+	})
+}
+
+// On a cluster no command crosses slots, and none sees one node only but SCAN, of
+// which every master gets its own.
+func TestMigrationsKeepToSlots(t *testing.T) {
+	r := newRoute(t, "emulator/cluster")
+	seedLegacy(t, r.legacy, 500)
+	trace := r.cluster.emulator.Trace(100_000)
+	migrated(t, r.forward())
+	o := r.back()
+	o.DeleteSource = true
+	migrated(t, o)
+	if trace.Total() < 500 {
+		t.Fatalf("%d commands were traced", trace.Total())
+	}
+	for _, c := range trace.CrossedSlots() {
+		t.Errorf("crosses slots: %v", c)
+	}
+	for _, c := range trace.Where(func(c emulator.Traced) bool {
+		return strings.EqualFold(c.Command, "multi") || strings.EqualFold(c.Command, "keys")
+	}) {
+		t.Errorf("must not be used: %v", c)
 	}
 }

@@ -36,27 +36,26 @@ func (m *migration) walk(ctx context.Context, s side, phase Phase, total int64, 
 			}
 		})
 	}
+	alive := m.passes.keepAlive(ctx, cancel)
 	before, seen := m.records(), int64(0)
-	report := func() { m.progress(Progress{phase, seen, max(seen, total), m.records() - before}) }
+	report := func(total int64) { m.progress(Progress{phase, seen, total, m.records() - before}) }
 	err := scanBatches(ctx, s, func(batch []keyClass, keys int64) error {
-		if err := m.passes.renew(ctx); err != nil {
-			return err
-		}
 		select {
 		case batches <- batch:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		seen = keys
-		report()
+		report(max(seen, total))
 		return nil
 	})
 	close(batches)
 	workers.Wait()
-	report()
+	alive()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
+	report(seen) // what was deleted meanwhile is not seen
 	return err
 }
 
@@ -108,7 +107,7 @@ func pipelined(ctx context.Context, client redis.UniversalClient, fn func(p redi
 
 // isAnswer reports whether an error says what is at a key.
 func isAnswer(err error) bool {
-	return err == redis.Nil || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "BUSYKEY")
+	return errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "WRONGTYPE") || redis.HasErrorPrefix(err, "BUSYKEY")
 }
 
 // sameServer reports whether the clients of two sides, one of which is a single

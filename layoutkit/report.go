@@ -22,7 +22,7 @@ type Report struct {
 	Orphans []string `json:"orphans"`
 	// Skipped are keys that do not hold what their names say: items that do not
 	// belong to their chat or are not there, values of another type, unreadable
-	// tokens. They are neither copied nor deleted. At most MaxListed are listed.
+	// tokens; of the target, keys of another type that are in the way. They are neither copied nor deleted. At most MaxListed are listed.
 	Skipped []string `json:"skipped"`
 	// Pruned is how many legacy records the source no longer has were deleted, or
 	// made tombstones.
@@ -84,7 +84,8 @@ const (
 type Progress struct {
 	Phase Phase
 	// Keys is how many of the keys under the prefix were looked at, and Total how
-	// many there were at the beginning; 0 while that is being found out.
+	// many there were at the beginning; 0 while that is being found out. A phase ends
+	// with as many as it saw.
 	Keys, Total int64
 	// Records is how many records the phase found, pruned or deleted.
 	Records int64

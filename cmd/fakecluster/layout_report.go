@@ -121,7 +121,11 @@ func printMigration(out io.Writer, r *layoutkit.Report) error {
 	}
 	printList(out, "orphans, which no log refers to", r.Orphans, all.Orphans)
 	printList(out, "skipped, which do not hold what their names say", r.Skipped, all.Skipped)
-	fmt.Fprintf(out, "%s, %s, %v; marker %s\n", r.Direction, outcome(r), r.Elapsed.Round(time.Millisecond), r.LayoutMarker)
+	marker := string(r.LayoutMarker)
+	if r.DryRun && r.LayoutMarker != layoutkit.MarkerUntouched {
+		marker = "would be " + marker
+	}
+	fmt.Fprintf(out, "%s, %s, %v; marker %s\n", r.Direction, outcome(r), r.Elapsed.Round(time.Millisecond), marker)
 	return nil
 }
 

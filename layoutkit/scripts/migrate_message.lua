@@ -13,8 +13,8 @@ local log, item = KEYS[1], KEYS[2]
 local member, score, message, overwrite = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 if overwrite == '1' then
-  redis.call('SET', item, message)
   redis.call('ZADD', log, score, member)
+  redis.call('SET', item, message)
   return 1
 end
 -- An item without an entry is not a message yet: it stays, and gets one.

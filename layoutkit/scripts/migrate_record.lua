@@ -21,11 +21,13 @@ local expires = '+inf'
 if ttl > 0 then
   local now = redis.call('TIME')
   expires = string.format('%.0f', now[1] * 1000 + math.floor(now[2] / 1000) + ttl)
-  redis.call('SET', record, value, 'PXAT', expires)
-else
-  redis.call('SET', record, value)
 end
 if index then
   redis.call('ZADD', index, expires, id)
+end
+if ttl > 0 then
+  redis.call('SET', record, value, 'PXAT', expires)
+else
+  redis.call('SET', record, value)
 end
 return 1

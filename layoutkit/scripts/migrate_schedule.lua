@@ -34,8 +34,8 @@ if present then
     token = there
   end
 end
-redis.call('SET', record, token .. ' ' .. rest)
 if index then
   redis.call('ZADD', index, score, id)
 end
+redis.call('SET', record, token .. ' ' .. rest)
 return 1
