@@ -21,7 +21,7 @@ type streamTransport struct {
 	reclaimed time.Time // when it was last looked for what others left
 
 	// Entries that the lost reply of a read took with it are pending for this
-	// consumer. They are looked for until uncertain.
+	// consumer. They are looked for, last at checked, until once after uncertain.
 	uncertain, checked time.Time
 
 	mu       sync.Mutex
@@ -96,12 +96,16 @@ func (t *streamTransport) next(ctx context.Context, n int) ([]*delivery, error) 
 			return deliveries, err
 		}
 	}
-	if time.Now().Before(t.uncertain) && time.Since(t.checked) >= time.Second {
+	if !t.uncertain.IsZero() && time.Since(t.checked) >= time.Second {
+		began := time.Now()
 		deliveries, err := t.own(ctx, n)
 		if err != nil || len(deliveries) > 0 {
 			return deliveries, err
 		}
-		t.checked = time.Now()
+		t.checked = began
+		if began.After(t.uncertain) {
+			t.uncertain = time.Time{}
+		}
 	}
 	deliveries, err := t.readGroup(ctx, n)
 	if len(deliveries) > 0 {
