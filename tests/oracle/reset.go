@@ -16,7 +16,7 @@ var resetParameters = []string{
 	"proto-max-bulk-len", "client-query-buffer-limit", "lfu-log-factor", "lfu-decay-time",
 	"cluster-allow-reads-when-down", "cluster-allow-pubsubshard-when-down", "cluster-require-full-coverage",
 	"tracking-table-max-keys", "acllog-max-len", "lazyfree-lazy-user-del", "lazyfree-lazy-user-flush",
-	"activedefrag", "hz", "maxclients", "busy-reply-threshold", "acl-pubsub-default",
+	"activedefrag", "hz", "maxclients", "maxmemory-clients", "busy-reply-threshold", "acl-pubsub-default",
 }
 
 func (x *Runner) readDefaults() error {

@@ -159,7 +159,7 @@ func configPairs(c *check) bool {
 // infoFields are the fields of INFO whose values must agree.
 var infoFields = []string{
 	"redis_version", "redis_mode", "arch_bits", "blocked_clients", "tracking_clients", "cluster_enabled", "role",
-	"connected_slaves", "maxmemory_policy", "loading", "aof_enabled", "expired_keys", "evicted_keys",
+	"connected_slaves", "maxmemory_policy", "loading", "aof_enabled", "expired_keys", "evicted_keys", "evicted_clients",
 	"pubsub_channels", "pubsub_patterns", "number_of_cached_scripts", "number_of_functions", "number_of_libraries", "maxmemory_human", "maxmemory",
 }
 

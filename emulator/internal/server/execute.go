@@ -28,6 +28,10 @@ func (s *session) execute(args [][]byte) {
 		return
 	}
 	n.running = s
+	if n.set.clientLimit != 0 && s.evicted(c) {
+		n.running = nil
+		return
+	}
 	n.ks.NoTouch = s.noTouch && (c.Spec == nil || c.Spec.Name != "touch")
 	if plan := n.options.Harness.active.Load(); plan != nil {
 		s.decideUnder(plan, c)
@@ -37,6 +41,9 @@ func (s *session) execute(args [][]byte) {
 	n.ks.NoTouch = false
 	if len(n.tracking.held) > 0 {
 		n.releaseInvalidations()
+	}
+	if n.set.clientLimit != 0 {
+		n.evictClients(0)
 	}
 	n.running = nil
 	s.afterCommand(c)

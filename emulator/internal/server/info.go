@@ -149,7 +149,7 @@ func (n *Node) infoValues() map[string]any {
 		"rdb_changes_since_last_save": n.ks.Dirty, "rdb_last_save_time": n.started.Unix(),
 
 		"total_connections_received": st.connections, "total_commands_processed": st.commands,
-		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "evicted_keys": st.evicted, "lazyfreed_objects": n.ks.Stats.LazyFreed, "expired_subkeys": n.ks.Stats.ExpiredFields,
+		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "evicted_keys": st.evicted, "evicted_clients": st.evictedClients, "lazyfreed_objects": n.ks.Stats.LazyFreed, "expired_subkeys": n.ks.Stats.ExpiredFields,
 		"keyspace_hits": n.ks.Stats.Hits, "keyspace_misses": n.ks.Stats.Misses,
 		"pubsub_channels": len(n.pubsub.channels), "pubsub_patterns": len(n.pubsub.patterns),
 		"pubsubshard_channels": len(n.pubsub.shards), "total_error_replies": st.errorReplies,

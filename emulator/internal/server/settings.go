@@ -15,6 +15,7 @@ type settings struct {
 	maxMemory       int64
 	eviction        keyspace.Policy
 	evictionSamples int
+	clientLimit     int64 // maxmemory-clients in bytes; 0: none
 
 	notify   keyspace.Class
 	readOnly bool // replica-read-only
@@ -78,8 +79,8 @@ func yesNo(b bool) string {
 func (n *Node) applyConfig() {
 	c := n.config
 	n.set = settings{
-		maxMemory: c.Int("maxmemory"),
-		notify:    keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
+		maxMemory: c.Int("maxmemory"), clientLimit: n.clientLimit(),
+		notify: keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		busyThreshold:     time.Duration(c.Int("lua-time-limit")) * time.Millisecond,
 		observing:         n.observingSettings(),
 		minReplicas:       int(c.Int("min-replicas-to-write")),

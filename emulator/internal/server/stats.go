@@ -15,6 +15,7 @@ type stats struct {
 	connections, refused int64
 	commands             int64
 	expired, evicted     int64
+	evictedClients       int64
 	peakMemory           int64
 	perCommand           []commandStats // by Spec.ID
 	errors               map[string]int64
