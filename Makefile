@@ -3,6 +3,7 @@
 # make oracle N=…   compare N random commands per mode and protocol with real Redis
 # make upstream     Redis' own test suite
 # make bench        benchmarks
+# make release      archives for Linux, macOS and Windows in dist/
 
 GO ?= go
 SHELL := /bin/bash
@@ -19,11 +20,11 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|chaos|console)|shim)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim console chromium
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: redis clients oracle-long lua-fuzz interop shim upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz interop shim upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -53,8 +54,9 @@ interop:
 	$(GO) test -count=1 -timeout 10m -v ./tests/interop
 
 # The console in a browser; pictures of it are left in $FAKECLUSTER_SCREENSHOTS.
+FAKECLUSTER_SCREENSHOTS ?= $(CURDIR)/dist/screenshots
 console: chromium
-	$(GO) test -count=1 -timeout 10m -v ./tests/console
+	FAKECLUSTER_SCREENSHOTS=$(FAKECLUSTER_SCREENSHOTS) $(GO) test -count=1 -timeout 10m -v ./tests/console
 
 shim:
 	$(GO) test -race -count=1 -timeout 10m ./shim/...
@@ -95,3 +97,46 @@ chromium:
 	else \
 		echo "chromium is not installed: the tests of the console are skipped"; \
 	fi
+
+# Debian's clients of other languages, for tests/interop.
+debian-clients:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			python3-redis php-cli php-redis ruby-redis gcc libhiredis-dev >/dev/null; \
+	else \
+		echo "Debian's clients are not installed here: those that are missing are skipped"; \
+	fi
+
+# Archives of the binary with checksums, built for every platform from anywhere.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+release:
+	rm -rf dist && mkdir -p dist
+	@for platform in $(PLATFORMS); do \
+		os=$${platform%/*}; arch=$${platform#*/}; name=fakecluster_$(VERSION)_$${os}_$${arch}; \
+		suffix=; if [ $$os = windows ]; then suffix=.exe; fi; \
+		mkdir -p dist/$$name; cp LICENSE README.md dist/$$name/; \
+		echo "$$name"; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=false \
+			-ldflags "-s -w -X main.stamped=$(VERSION)" -o dist/$$name/fakecluster$$suffix ./cmd/fakecluster; \
+		tar -C dist --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - $$name | gzip -n > dist/$$name.tar.gz; \
+		rm -r dist/$$name; \
+	done
+	cd dist && sha256sum *.tar.gz > SHA256SUMS
+	$(MAKE) release-smoke VERSION=$(VERSION)
+
+# The archive for this machine's Linux: unpacked, it is of the version and runs.
+release-smoke:
+	cd dist && sha256sum --quiet -c SHA256SUMS
+	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; \
+	tar -C "$$smoke" -xzf dist/fakecluster_$(VERSION)_linux_$$($(GO) env GOARCH).tar.gz; \
+	binary=$$(echo "$$smoke"/*/fakecluster); \
+	test "$$("$$binary" --version)" = "fakecluster $(VERSION)"; \
+	"$$binary" exec --masters 3 -- "$$binary" slot foo >/dev/null; \
+	test "$$("$$binary" exec -- sh -c '"$$0" status --addr "$${REDIS_CLUSTER_NODES%%,*}"' "$$binary" | head -1)" = \
+		"state ok, 16384 of 16384 slots owned, 3 masters, 0 replicas, 0 keys"; \
+	echo "the Linux archive runs"
+
+image:
+	docker build --build-arg VERSION=$(VERSION) -t fakecluster:$(VERSION) .
