@@ -15,6 +15,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/layoutkit"
+	"github.com/fakecluster/fakecluster/shim"
 	"github.com/fakecluster/fakecluster/slots"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
@@ -51,7 +52,8 @@ type topology interface {
 func eachChaos(t *testing.T, body func(t *testing.T, x *target, y topology)) {
 	t.Run("emulator", func(t *testing.T) {
 		e := emulator.RunT(t, emulator.RedisVersion("7.0"), emulator.Replicas(1), emulator.DeclaredKeysOnly())
-		body(t, clusterTarget(t, running(e)), &emulatedTopology{cluster: e})
+		o := redis.ClusterOptions{Addrs: e.Addrs(), Dialer: e.Dialer()}
+		body(t, chaosTarget(t, o, e), &emulatedTopology{cluster: e})
 	})
 	if !slices.ContainsFunc(chaosEnv, func(name string) bool { return os.Getenv(name) == "1" }) {
 		return
@@ -61,14 +63,22 @@ func eachChaos(t *testing.T, body func(t *testing.T, x *target, y topology)) {
 		if !ok {
 			o.Addrs = redisserver.StartCluster(t, 3, 1, "--cluster-node-timeout", "5000").Addrs()
 		}
-		x := clusterTarget(t, &target{dial: func(t testing.TB) redis.UniversalClient { return clustered(t, o) }})
-		body(t, x, newRealTopology(t, o))
+		body(t, chaosTarget(t, o, nil), newRealTopology(t, o))
 	})
 }
 
-// clusterTarget completes a target on a cluster.
-func clusterTarget(t testing.TB, x *target) *target {
-	return place{"", layoutkit.Cluster, true, func(testing.TB) *target { return x }}.target(t)
+// patience is 20 s for a slot that moves: on a busy machine, where these tests run
+// beside others, a move may take longer than the 2.5 s of the default.
+var patience = shim.RetryOptions{Attempts: 13}
+
+// chaosTarget is a target whose clients have patience.
+func chaosTarget(t testing.TB, o redis.ClusterOptions, e *emulator.Cluster) *target {
+	open := func(testing.TB) *target {
+		return &target{emulator: e, dial: func(t testing.TB) redis.UniversalClient {
+			return usable(t, need(shim.NewCluster(o, shim.Options{Retry: patience}))(t))
+		}}
+	}
+	return place{"chaos", layoutkit.Cluster, true, open}.target(t)
 }
 
 // disturb moves the slots and fails masters over, one after the other, for so long

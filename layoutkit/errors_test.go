@@ -240,7 +240,7 @@ func TestContext(t *testing.T) {
 func TestHugeValues(t *testing.T) {
 	eachTarget(t, func(t *testing.T, x *target) {
 		s, ctx := x.store(t), t.Context()
-		id, huge := strings.Repeat("*", 20_000), text{strings.Repeat("x{}\"", 1<<18)}
+		id, huge := strings.Repeat("*", 20_000), text{strings.Repeat("x{}\"", 1<<17)}
 		chats := layoutkit.Chats[text](s)
 		need(chats.Put(ctx, id, huge))(t)
 		if need(chats.CompareAndSet(ctx, id, 1, huge))(t) != 2 || need(chats.Get(ctx, id))(t).Value != huge {
