@@ -202,7 +202,7 @@ func TestWaitingFitsACluster(t *testing.T) {
 		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go dead.Turn(ctx, "chat") //nolint:errcheck // it dies in it
+		go dead.Turn(ctx, "chat") // it dies in it
 		x.queued(t, "chat", 1)
 		given, giveUp := context.WithCancel(t.Context())
 		gone := make(chan struct{})

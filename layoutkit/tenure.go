@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -80,7 +79,6 @@ type tenure struct {
 	end    context.CancelCauseFunc
 	expiry *time.Timer
 	ended  chan struct{} // the renewing goroutine is gone
-	once   sync.Once
 
 	base       *base
 	what       string

@@ -55,7 +55,7 @@ func TestDeadReplicaIsSkipped(t *testing.T) {
 		waiting, giveUp := context.WithCancel(t.Context())
 		defer giveUp()
 		for range 3 {
-			go dead.Turn(waiting, "chat") //nolint:errcheck // it dies in it
+			go dead.Turn(waiting, "chat") // it dies in it
 		}
 		x.queued(t, "chat", 3)
 		served := make(chan error)
@@ -226,7 +226,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			must(t, err)
 			before = dead.Fence()
 			ctx, cancel := context.WithCancel(t.Context())
-			go b.Turn(ctx, "chat") //nolint:errcheck // it dies in it
+			go b.Turn(ctx, "chat") // it dies in it
 			x.queued(t, "chat", 1)
 			die()
 			cancel()
