@@ -98,8 +98,9 @@ func NewRunner(a, b Endpoint, cluster, resp3 bool) (*Runner, error) {
 	return x, x.Reset()
 }
 
-// Close ends all connections.
+// Close leaves the targets as they were and ends all connections.
 func (x *Runner) Close() {
+	_ = x.Reset() // the next runner, if any, says what is wrong with them
 	x.dropPairs()
 	x.a.close()
 	x.b.close()
