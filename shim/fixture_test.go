@@ -69,7 +69,7 @@ func emulated(t testing.TB, replicas int) *cluster {
 func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
 	c := &cluster{t: t, addrs: addrs, dialer: dialer, restless: new(sync.Map)}
 	for _, addr := range addrs {
-		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1, ReadTimeout: 30 * time.Second})
+		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1, ReadTimeout: time.Minute})
 		t.Cleanup(func() { node.Close() })
 		c.nodes = append(c.nodes, node)
 	}
