@@ -68,8 +68,9 @@ func (RealRedis) Start(tb testing.TB, cluster bool) Endpoint {
 	}
 }
 
-// replyDeadline bounds the wait for one reply.
-const replyDeadline = 5 * time.Second
+// replyDeadline bounds the wait for one reply: PFSELFTEST takes seconds where
+// others want the processor, too.
+const replyDeadline = 15 * time.Second
 
 // side is one of the two targets with what the runner knows of it.
 type side struct {
