@@ -110,7 +110,14 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// stamped is the version that make release builds; other builds say theirs
+// themselves.
+var stamped string
+
 func version() string {
+	if stamped != "" {
+		return "fakecluster " + stamped
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return "fakecluster " + info.Main.Version
 	}
