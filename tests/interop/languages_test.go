@@ -28,7 +28,7 @@ func TestLanguages(t *testing.T) {
 	}
 	t.Run("hiredis", func(t *testing.T) {
 		compiler, program := need(t, "gcc"), filepath.Join(t.TempDir(), "cluster")
-		if out, err := exec.Command(compiler, "-o", program, filepath.Join("hiredis", "cluster.c"), "-lhiredis").CombinedOutput(); err != nil {
+		if out, err := exec.Command(compiler, "-o", program, filepath.Join("c", "cluster.c"), "-lhiredis").CombinedOutput(); err != nil {
 			missing(t, "hiredis cannot be compiled with: %s", out)
 		}
 		onBoth(t, func(t *testing.T, addrs []string) {
