@@ -141,7 +141,8 @@ func (h *Harness) connect(c *config) {
 		c.addrs = fromEnv(h.t)
 	}
 	// A failover holds writers up for as long as it takes; that alone loses nothing.
-	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience}
+	// In process go-redis cannot see that idle connections are dead, so they do not last.
+	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience, ConnMaxIdleTime: time.Second}
 	if len(c.addrs) == 0 {
 		all := append([]emulator.Option{emulator.RedisVersion("7.0"), emulator.Replicas(1)}, c.emulator...)
 		if c.standalone {
