@@ -18,13 +18,13 @@ LUA_ROUNDS ?= 50000
 
 MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
-LONG := (tests/(oracle|interop|chaos|console)|shim)
+LONG := (tests/(oracle|interop|console)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz interop shim upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz interop shim layoutkit broker upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -60,6 +60,12 @@ console: chromium
 
 shim:
 	$(GO) test -race -count=1 -timeout 10m ./shim/...
+
+layoutkit:
+	$(GO) test -count=1 -timeout 15m ./layoutkit/...
+
+broker:
+	$(GO) test -count=1 -timeout 15m ./broker/... ./examples/shop/...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
