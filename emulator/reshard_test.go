@@ -109,8 +109,10 @@ func TestMovingSlotsLosesNoAcknowledgedWrite(t *testing.T) {
 			look(t, c, to, seen, "GET", tag+"0")
 		})
 		look(t, c, from, seen, "GET", tag+"0")
+		// All that was under way has ended when the lock can be had.
 		underway.Lock()
-		underway.Unlock() // all that was under way has ended
+		//lint:ignore SA2001 it is for the waiting
+		underway.Unlock()
 		owner = to
 		if round == 19 {
 			cancel()
