@@ -140,7 +140,7 @@ func TestRestore(t *testing.T) {
 		RESTORE n 1 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" ABSTTL
 		EXISTS n
 		RESTORE n 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" IDLETIME 1000
-		OBJECT IDLETIME n
+		seconds: OBJECT IDLETIME n
 		CONFIG SET maxmemory-policy allkeys-lfu
 		RESTORE n 0 "\x00\xc0\n\n\x00n\x9fWE\x0e\xaec\xbb" FREQ 77 REPLACE
 		OBJECT FREQ n

@@ -266,7 +266,7 @@ func TestObject(t *testing.T) {
 		OBJECT FREQ nosuch
 		OBJECT IDLETIME nosuch
 		OBJECT REFCOUNT nosuch
-		OBJECT IDLETIME k
+		seconds: OBJECT IDLETIME k
 		OBJECT FREQ k
 		OBJECT REFCOUNT k
 		OBJECT HELP
