@@ -135,19 +135,30 @@ func (c *cluster) slotsAt(node int) []redis.ClusterSlot {
 }
 
 // owner is the index of the node that owns a slot.
+//
+// What other nodes say of a slot that has just moved may be an older owner's last
+// heartbeat, so the owner must say the same of itself.
 func (c *cluster) owner(slot slots.Slot) int {
 	c.t.Helper()
-	for _, r := range c.slotsAt(0) {
-		if int(slot) < r.Start || int(slot) > r.End {
-			continue
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		owner := c.ownerSaidBy(0, slot)
+		if owner >= 0 && c.ownerSaidBy(owner, slot) == owner {
+			return owner
 		}
-		for i, addr := range c.addrs {
-			if addr == r.Nodes[0].Addr {
-				return i
-			}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("nobody owns slot %d: node 0 names node %d", slot, owner)
 		}
 	}
-	c.t.Fatalf("nobody owns slot %d", slot)
+}
+
+// ownerSaidBy is the owner of a slot in the view of a node, or -1.
+func (c *cluster) ownerSaidBy(node int, slot slots.Slot) int {
+	c.t.Helper()
+	for _, r := range c.slotsAt(node) {
+		if r.Start <= int(slot) && int(slot) <= r.End {
+			return slices.Index(c.addrs, r.Nodes[0].Addr)
+		}
+	}
 	return -1
 }
 
