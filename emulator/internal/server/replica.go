@@ -16,6 +16,9 @@ import (
 
 // replicaSide is what a node that is a replica knows of its master.
 type replicaSide struct {
+	// copying is closed when the copy of the master's data under way has arrived;
+	// nil if there is none. What the master sends meanwhile waits.
+	copying chan struct{}
 	master   *Node
 	link     *replication.Link
 	reply    resp.Discard
@@ -140,10 +143,16 @@ func (n *Node) startEmpty() {
 func (n *Node) synchronize() {
 	n.mu.Lock()
 	link, master := n.replica.link, n.replica.master
+	needed := link != nil && n.replica.copying == nil && link.NeedsSync() && !link.Paused()
+	copying := make(chan struct{})
+	if needed {
+		n.replica.copying = copying
+	}
 	n.mu.Unlock()
-	if link == nil || !link.NeedsSync() || link.Paused() {
+	if !needed {
 		return
 	}
+	defer close(copying)
 	master.lock()
 	copied := master.ks.Snapshot()
 	identity, offset := link.Start()
@@ -154,15 +163,30 @@ func (n *Node) synchronize() {
 	if n.replica.link != link {
 		return // it was sent to another master meanwhile
 	}
+	n.replica.copying = nil
 	n.ks.Restore(copied)
 	n.replog.Adopt(identity, offset)
 	n.offsetSeen = offset
+}
+
+// awaitCopy waits until a replica has the copy of its master's data that it is
+// making, if it is.
+func (n *Node) awaitCopy() {
+	n.lock()
+	copying := n.replica.copying
+	n.unlock()
+	if copying != nil {
+		<-copying
+	}
 }
 
 // catchUp executes the effects that have arrived from the master. The node's
 // lock is held.
 func (n *Node) catchUp() {
 	r := &n.replica
+	if r.copying != nil {
+		return // they belong to the copy, which would undo them
+	}
 	// The master says when keys are gone; until then its commands find them.
 	n.ks.IgnoreExpiry = true
 	defer func() { n.ks.IgnoreExpiry = false }()
@@ -311,7 +335,10 @@ func (n *Node) replicas() []replicaState {
 // writeOffset is master_repl_offset: what a master has written, or a replica
 // has received.
 func (n *Node) writeOffset() int64 {
-	if n.replica.link != nil {
+	switch {
+	case n.replica.copying != nil:
+		return n.offsetSeen // what is received since then waits for the copy
+	case n.replica.link != nil:
 		return n.replica.link.Received(n.now.UnixMilli())
 	}
 	return n.replog.Offset()

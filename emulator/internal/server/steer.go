@@ -168,6 +168,7 @@ func (c *Cluster) Failover(r *Node, mode string) error {
 		if attempt > 0 {
 			c.skip(4*c.nodeTimeout() + 1000)
 		}
+		r.awaitCopy()
 		err := r.change(func(t *topology.Node, now int64) error { return t.Failover(mode, now) })
 		if err != nil {
 			return err
