@@ -18,7 +18,7 @@ import (
 type replicaSide struct {
 	// copying is closed when the copy of the master's data under way has arrived;
 	// nil if there is none. What the master sends meanwhile waits.
-	copying chan struct{}
+	copying  chan struct{}
 	master   *Node
 	link     *replication.Link
 	reply    resp.Discard
