@@ -9,7 +9,8 @@ import (
 // own node's lock; the log may be appended to meanwhile.
 //
 // A new Link waits for a full resynchronization: copy the master's data while
-// the master executes nothing, and call Start at that moment.
+// the master executes nothing, call BeginCopy at that moment, and EndCopy when
+// the replica has the copy.
 type Link struct {
 	log     *Log
 	replica string
@@ -17,6 +18,7 @@ type Link struct {
 	// All below is guarded by log.mu.
 	next      int64 // sequence number of the next block to take
 	taken     int64 // offset behind the last block taken
+	copied    int64 // offset of the copy being made
 	lag       int64 // ms
 	stoppedAt int64 // since when nothing arrives, 0 while it does
 	stopped   int64 // sequence number of the first block that came after that
@@ -27,7 +29,7 @@ type Link struct {
 }
 
 // Attach adds a replica, named by whatever the caller likes. It has nothing
-// until Start.
+// until EndCopy.
 func (l *Log) Attach(replica string, now int64) *Link {
 	l.active.Store(true)
 	l.mu.Lock()
@@ -42,18 +44,33 @@ func (l *Log) Attach(replica string, now int64) *Link {
 	return link
 }
 
-// Start declares the replica equal to the master as it is now. It returns the
-// history and offset the copy belongs to.
-func (k *Link) Start() (Identity, int64) {
+// BeginCopy says that a copy is made of the master as it is now. It returns the
+// history and offset the copy belongs to. What the master writes from here on
+// waits for EndCopy: the copy would undo it.
+func (k *Link) BeginCopy() (Identity, int64) {
 	l := k.log
 	l.mu.Lock()
-	k.syncing, k.lost = false, false
-	k.next, k.taken = l.end(), l.offset
+	defer l.mu.Unlock()
+	k.syncing, k.lost = true, false
+	k.next, k.copied = l.end(), l.offset
 	l.selected = -1 // the stream names the database again for the newcomer
 	l.trim(false)
-	identity, offset := l.identity, l.offset
-	l.mu.Unlock()
-	l.notify()
+	return l.identity, l.offset
+}
+
+// EndCopy says that the replica has the copy.
+func (k *Link) EndCopy() {
+	k.log.mu.Lock()
+	k.syncing, k.taken = false, k.copied
+	k.log.mu.Unlock()
+	k.log.notify()
+}
+
+// Start declares the replica equal to the master as it is now: a copy that takes
+// no time. It returns what BeginCopy does.
+func (k *Link) Start() (Identity, int64) {
+	identity, offset := k.BeginCopy()
+	k.EndCopy()
 	return identity, offset
 }
 

@@ -197,6 +197,29 @@ func TestSyncStartsAtTheCopy(t *testing.T) {
 	}
 }
 
+// A replica that took what its master wrote during the copy would lose it when the
+// copy arrives, and one that counted as having it would lose it at a failover.
+func TestWritesDuringTheCopyWaitForIt(t *testing.T) {
+	l, _ := started()
+	write(l, 1, "set", "a", "1")
+	k := l.Attach("late", 2)
+	_, copied := k.BeginCopy()
+	write(l, 3, "set", "a", "2")
+	if got := drain(k, 3); got != "" || k.Pending(3) {
+		t.Errorf("taken before the copy: %q", got)
+	}
+	if k.Received(3) >= copied || !k.NeedsSync() || l.Good(10, 3) != 1 || l.Received(copied, 3) != 1 {
+		t.Errorf("before the copy the replica has %d of %d", k.Received(3), copied)
+	}
+	k.EndCopy()
+	if k.Received(3) != l.Offset() || k.NeedsSync() || l.Good(10, 3) != 2 {
+		t.Errorf("behind the copy the replica has %d of %d", k.Received(3), l.Offset())
+	}
+	if got := drain(k, 3); got != "0:set a 2" {
+		t.Errorf("taken: %q", got)
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	l, k := started()
 	l.Limit = 10_000

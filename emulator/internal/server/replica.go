@@ -17,7 +17,7 @@ import (
 // replicaSide is what a node that is a replica knows of its master.
 type replicaSide struct {
 	// copying is closed when the copy of the master's data under way has arrived;
-	// nil if there is none. What the master sends meanwhile waits.
+	// nil if there is none.
 	copying  chan struct{}
 	master   *Node
 	link     *replication.Link
@@ -86,8 +86,7 @@ func (n *Node) commitEffects() {
 // feedReplicas makes replicas take what has arrived for them.
 func (n *Node) feedReplicas() {
 	for _, r := range n.followers() {
-		r.lock()
-		r.unlock()
+		r.look()
 	}
 }
 
@@ -155,7 +154,7 @@ func (n *Node) synchronize() {
 	defer close(copying)
 	master.lock()
 	copied := master.ks.Snapshot()
-	identity, offset := link.Start()
+	identity, offset := link.BeginCopy()
 	master.unlock()
 
 	n.lock()
@@ -163,10 +162,12 @@ func (n *Node) synchronize() {
 	if n.replica.link != link {
 		return // it was sent to another master meanwhile
 	}
-	n.replica.copying = nil
 	n.ks.Restore(copied)
 	n.replog.Adopt(identity, offset)
 	n.offsetSeen = offset
+	n.replica.copying = nil
+	link.EndCopy()
+	n.later(master.look)
 }
 
 // awaitCopy waits until a replica has the copy of its master's data that it is
@@ -184,9 +185,6 @@ func (n *Node) awaitCopy() {
 // lock is held.
 func (n *Node) catchUp() {
 	r := &n.replica
-	if r.copying != nil {
-		return // they belong to the copy, which would undo them
-	}
 	// The master says when keys are gone; until then its commands find them.
 	n.ks.IgnoreExpiry = true
 	defer func() { n.ks.IgnoreExpiry = false }()
@@ -241,7 +239,8 @@ func (n *Node) awaitArrivals() {
 	time.AfterFunc(wait, n.look)
 }
 
-// look lets a replica execute what has arrived.
+// look lets a replica execute what has arrived, and those who wait see whether
+// what they wait for has come.
 func (n *Node) look() {
 	n.lock()
 	n.unlock()
@@ -335,10 +334,7 @@ func (n *Node) replicas() []replicaState {
 // writeOffset is master_repl_offset: what a master has written, or a replica
 // has received.
 func (n *Node) writeOffset() int64 {
-	switch {
-	case n.replica.copying != nil:
-		return n.offsetSeen // what is received since then waits for the copy
-	case n.replica.link != nil:
+	if n.replica.link != nil {
 		return n.replica.link.Received(n.now.UnixMilli())
 	}
 	return n.replog.Offset()
