@@ -57,10 +57,7 @@ func TestSuggestions(t *testing.T) {
 
 // The scripts at work in the shells that are installed.
 func TestCompletionInShells(t *testing.T) {
-	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, "fakecluster"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	dir := filepath.Dir(built(t))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	for _, c := range []struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // shell runs a script with exec and returns what it printed.
@@ -101,40 +100,13 @@ func TestExecReturnsTheExitCode(t *testing.T) {
 
 // A signal reaches the command, which ends as it likes; the program waits for it.
 func TestExecPassesSignalsOn(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "fakecluster")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	binary := built(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1} {
-		stdout := newOutput()
 		cmd := exec.Command(binary, "exec", "--", "sh", "-c",
 			`trap 'echo got it; exit 5' TERM INT USR1; echo ready; while :; do sleep 0.05; done`)
-		cmd.Stdout = stdout
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		exited := make(chan error, 1)
-		go func() { exited <- cmd.Wait() }()
-		deadline := time.After(20 * time.Second)
-		for !strings.Contains(stdout.String(), "ready") {
-			select {
-			case <-stdout.grew:
-			case <-deadline:
-				cmd.Process.Kill()
-				t.Fatal("the command did not start within 20 s")
-			}
-		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-exited:
-		case <-deadline:
-			cmd.Process.Kill()
-			t.Fatalf("still there long after %v", signal)
-		}
-		if code := cmd.ProcessState.ExitCode(); code != 5 || !strings.Contains(stdout.String(), "got it") {
-			t.Errorf("after %v: exit code %d, %q", signal, code, stdout)
+		printed, _ := endedBy(t, signal, cmd, "ready")
+		if code := cmd.ProcessState.ExitCode(); code != 5 || !strings.Contains(printed, "got it") {
+			t.Errorf("after %v: exit code %d, %q", signal, code, printed)
 		}
 	}
 }

@@ -305,39 +305,54 @@ func TestHelpNamesFlagsAndVariables(t *testing.T) {
 
 // The program as users get it ends with 0 on SIGTERM and on Ctrl-C.
 func TestSignals(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "fakecluster")
+	binary := built(t)
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		cmd := exec.Command(binary, "--port", strconv.Itoa(freePorts(t, 3)))
+		if _, err := endedBy(t, signal, cmd, "redis-cli"); err != nil {
+			t.Errorf("after %v: %v", signal, err)
+		}
+	}
+}
+
+// built is the program as users get it.
+func built(t *testing.T) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "fakecluster")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		stdout := newOutput()
-		cmd := exec.Command(binary, "--port", strconv.Itoa(freePorts(t, 3)))
-		cmd.Stdout = stdout
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		exited := make(chan error, 1)
-		go func() { exited <- cmd.Wait() }()
-		deadline := time.After(20 * time.Second)
-		for !strings.Contains(stdout.String(), "redis-cli") {
-			select {
-			case <-stdout.grew:
-			case <-deadline:
-				cmd.Process.Kill()
-				t.Fatal("no banner after 20 s")
-			}
-		}
-		if err := cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+	return binary
+}
+
+// endedBy starts a program, sends it a signal once it has printed ready, and
+// returns what it printed and how it ended.
+func endedBy(t *testing.T, signal syscall.Signal, cmd *exec.Cmd, ready string) (printed string, err error) {
+	t.Helper()
+	stdout := newOutput()
+	cmd.Stdout = stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	deadline := time.After(20 * time.Second)
+	for !strings.Contains(stdout.String(), ready) {
 		select {
-		case err := <-exited:
-			if err != nil {
-				t.Errorf("after %v: %v", signal, err)
-			}
+		case <-stdout.grew:
 		case <-deadline:
 			cmd.Process.Kill()
-			t.Fatalf("still there long after %v", signal)
+			t.Fatalf("no %q after 20 s", ready)
 		}
+	}
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-exited:
+		return stdout.String(), err
+	case <-deadline:
+		cmd.Process.Kill()
+		t.Fatalf("still there long after %v", signal)
+		return "", nil
 	}
 }

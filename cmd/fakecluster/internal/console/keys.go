@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/survey"
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -69,13 +70,13 @@ func (c *Console) holders(owner *emulator.Node, slot slots.Slot) []*emulator.Nod
 		return nil
 	}
 	holders := []*emulator.Node{owner}
-	_, own := parseNodes(ask(owner, "CLUSTER", "NODES"))
+	_, own := survey.ParseRows(ask(owner, "CLUSTER", "NODES"))
 	if own == nil {
 		return holders
 	}
-	for _, o := range own.moving {
+	for _, o := range own.Open {
 		for _, n := range c.cluster.Nodes() {
-			if o.slot == slot && n.ID() == o.other && !n.Down() {
+			if o.Slot == slot && n.ID() == o.Other && !n.Down() {
 				holders = append(holders, n)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/survey"
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
 	"github.com/fakecluster/fakecluster/slots"
@@ -136,7 +137,7 @@ func (c *Console) node(s *sample, v *sight, names map[string]string) Node {
 		Keys: keysOf(v), Memory: v.number("used_memory"), Clients: v.number("connected_clients"), Ops: v.perSecond, Offset: v.number("master_repl_offset"),
 	}
 	if v.own != nil {
-		out.Epoch = v.own.epoch
+		out.Epoch = v.own.Epoch
 	}
 	for _, r := range v.owned {
 		out.Slots += r.Len()
@@ -155,10 +156,10 @@ func (c *Console) node(s *sample, v *sight, names map[string]string) Node {
 		}
 		for _, r := range other.rows {
 			switch {
-			case r.id != out.ID:
-			case r.has("fail?"):
+			case r.ID != out.ID:
+			case r.Has("fail?"):
 				out.Suspects = append(out.Suspects, other.node.Name())
-			case r.has("fail"):
+			case r.Has("fail"):
 				out.FailedBy = append(out.FailedBy, other.node.Name())
 			}
 		}
@@ -212,7 +213,7 @@ func (s *sample) owners() (owners [slots.Count]string) {
 		if a.down != b.down {
 			return map[bool]int{true: -1, false: 1}[a.down]
 		}
-		return cmp.Compare(a.own.epoch, b.own.epoch)
+		return cmp.Compare(a.own.Epoch, b.own.Epoch)
 	})
 	for _, v := range masters {
 		for _, r := range v.owned {
@@ -231,16 +232,16 @@ func paint(owners *[slots.Count]string, r slots.Range, name string) {
 // asSeen makes roles, epochs and owners those that a node believes in.
 func (st *State) asSeen(seer *sight, names map[string]string) (owners [slots.Count]string) {
 	for _, r := range seer.rows {
-		i := slices.IndexFunc(st.Nodes, func(n Node) bool { return n.ID == r.id })
+		i := slices.IndexFunc(st.Nodes, func(n Node) bool { return n.ID == r.ID })
 		if i < 0 {
 			continue
 		}
 		n := &st.Nodes[i]
-		n.Epoch, n.Role, n.Master, n.Slots, n.Ranges = r.epoch, "master", names[r.master], 0, []string{}
-		if r.has("slave") {
+		n.Epoch, n.Role, n.Master, n.Slots, n.Ranges = r.Epoch, "master", names[r.Master], 0, []string{}
+		if r.Has("slave") {
 			n.Role = "replica"
 		}
-		for _, owned := range r.slots {
+		for _, owned := range r.Slots {
 			n.Slots += owned.Len()
 			n.Ranges = append(n.Ranges, owned.String())
 			paint(&owners, owned, n.Name)
@@ -271,17 +272,17 @@ func (s *sample) moving(names map[string]string) []Moving {
 		if v.own == nil || v.down || v.late {
 			continue
 		}
-		for _, o := range v.own.moving {
-			m := open[o.slot]
+		for _, o := range v.own.Open {
+			m := open[o.Slot]
 			if m == nil {
-				m = &Moving{Slot: o.slot}
-				open[o.slot] = m
+				m = &Moving{Slot: o.Slot}
+				open[o.Slot] = m
 			}
-			keys, _ := strconv.ParseInt(ask(v.node, "CLUSTER", "COUNTKEYSINSLOT", strconv.Itoa(int(o.slot))), 10, 64)
-			if o.importing {
-				m.From, m.To, m.Done = cmp.Or(m.From, names[o.other]), v.node.Name(), keys
+			keys, _ := strconv.ParseInt(ask(v.node, "CLUSTER", "COUNTKEYSINSLOT", strconv.Itoa(int(o.Slot))), 10, 64)
+			if o.Importing {
+				m.From, m.To, m.Done = cmp.Or(m.From, names[o.Other]), v.node.Name(), keys
 			} else {
-				m.From, m.To, m.Left = v.node.Name(), cmp.Or(m.To, names[o.other]), keys
+				m.From, m.To, m.Left = v.node.Name(), cmp.Or(m.To, names[o.Other]), keys
 			}
 		}
 	}
@@ -311,11 +312,11 @@ func (s *sample) agree() bool {
 	return true
 }
 
-func beliefOf(rows []*row) string {
+func beliefOf(rows []*survey.Row) string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
-		lines[i] = strings.Join([]string{r.id, strings.Join(r.flags, ","), r.master, strconv.FormatInt(r.epoch, 10)}, " ")
-		for _, owned := range r.slots {
+		lines[i] = strings.Join([]string{r.ID, strings.Join(r.Flags, ","), r.Master, strconv.FormatInt(r.Epoch, 10)}, " ")
+		for _, owned := range r.Slots {
 			lines[i] += " " + owned.String()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/survey"
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
 	"github.com/fakecluster/fakecluster/slots"
@@ -58,8 +59,8 @@ type sight struct {
 	owned        []slots.Range
 	late         bool // it did not answer in time: this is what it said before
 	down         bool
-	rows         []*row
-	own          *row
+	rows         []*survey.Row
+	own          *survey.Row
 	info         map[string]string
 	clusterState string
 	errors       map[string]int64 // by code
@@ -265,19 +266,16 @@ func (w *watch) finish(n *emulator.Node) {
 
 // look asks a node what there is to know of it.
 func look(n *emulator.Node) *sight {
-	v := &sight{node: n, info: map[string]string{}, errors: map[string]int64{}}
+	v := &sight{node: n, info: survey.Fields(ask(n, "INFO")), errors: map[string]int64{}}
 	v.identify()
-	fields(ask(n, "INFO"), v.info)
 	for name, value := range v.info {
 		if code, found := strings.CutPrefix(name, "errorstat_"); found {
 			v.errors[code], _ = strconv.ParseInt(strings.TrimPrefix(value, "count="), 10, 64)
 		}
 	}
 	if v.info["cluster_enabled"] == "1" {
-		v.rows, v.own = parseNodes(ask(n, "CLUSTER", "NODES"))
-		about := map[string]string{}
-		fields(ask(n, "CLUSTER", "INFO"), about)
-		v.clusterState = about["cluster_state"]
+		v.rows, v.own = survey.ParseRows(ask(n, "CLUSTER", "NODES"))
+		v.clusterState = survey.Fields(ask(n, "CLUSTER", "INFO"))["cluster_state"]
 	}
 	return v
 }
@@ -297,15 +295,6 @@ func ask(n *emulator.Node, command ...string) string {
 		return ""
 	}
 	return fmt.Sprint(reply)
-}
-
-// fields adds what a text of lines "name:value" says.
-func fields(text string, to map[string]string) {
-	for line := range strings.Lines(text) {
-		if name, value, found := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); found {
-			to[name] = value
-		}
-	}
 }
 
 func (v *sight) number(field string) int64 {

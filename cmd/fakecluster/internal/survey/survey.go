@@ -152,8 +152,9 @@ func Topology(ctx context.Context, dial Dial, addr string) (*Survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(text) {
-		if n, ok := parseNode(line, host); ok {
+	rows, _ := ParseRows(text)
+	for _, r := range rows {
+		if n, ok := r.node(host); ok {
 			s.Nodes = append(s.Nodes, n)
 		}
 	}
@@ -162,37 +163,19 @@ func Topology(ctx context.Context, dial Dial, addr string) (*Survey, error) {
 	return s, nil
 }
 
-// parseNode reads a line of CLUSTER NODES, of a node whose own host is host.
-func parseNode(line, host string) (n Node, ok bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 8 {
-		return n, false
-	}
-	n.ID, n.State = fields[0], "ok"
-	addr, _, _ := strings.Cut(fields[1], ",")
-	addr, _, _ = strings.Cut(addr, "@")
-	at := strings.LastIndexByte(addr, ':')
+// node is the node of a row, as one whose own host is host tells it.
+func (r *Row) node(host string) (n Node, ok bool) {
+	at := strings.LastIndexByte(r.Addr, ':')
 	if at < 0 {
 		return n, false
 	}
+	n = Node{ID: r.ID, Master: r.Master, State: "ok", Epoch: r.Epoch, Slots: r.Slots, Open: r.open()}
 	// A node does not know its own address before it has been told.
-	n.Addr = net.JoinHostPort(cmp.Or(addr[:at], host), addr[at+1:])
-	for flag := range strings.SplitSeq(fields[2], ",") {
+	n.Addr = net.JoinHostPort(cmp.Or(r.Addr[:at], host), r.Addr[at+1:])
+	for _, flag := range r.Flags {
 		switch flag {
 		case "fail", "fail?", "handshake", "noaddr":
 			n.State = flag
-		}
-	}
-	if fields[3] != "-" {
-		n.Master = fields[3]
-	}
-	n.Epoch, _ = strconv.ParseInt(fields[6], 10, 64)
-	for _, word := range fields[8:] {
-		if open, isOpen := strings.CutPrefix(word, "["); isOpen {
-			open = strings.TrimSuffix(open, "]")
-			n.Open = append(n.Open, strings.NewReplacer("->-", "→", "-<-", "←").Replace(open))
-		} else if r, err := slots.ParseRange(word); err == nil {
-			n.Slots = append(n.Slots, r)
 		}
 	}
 	return n, true
@@ -244,9 +227,10 @@ func (n *Node) ask(ctx context.Context, dial Dial) {
 	}
 	// Of slots on their way a node tells only its own.
 	if view, err := redis.String(redis.DoContext(conn, ctx, "CLUSTER", "NODES")); err == nil {
-		for line := range strings.Lines(view) {
-			if own, ok := parseNode(line, ""); ok && own.ID == n.ID {
-				n.Open = own.Open
+		rows, _ := ParseRows(view)
+		for _, r := range rows {
+			if r.ID == n.ID {
+				n.Open = r.open()
 			}
 		}
 	}
