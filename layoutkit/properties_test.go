@@ -178,29 +178,33 @@ func TestLayoutsAgree(t *testing.T) {
 	})
 }
 
+func (s side) String() string { return s.name }
+
+// same fails unless all answer alike; what is what they do.
+func same[S fmt.Stringer](r *rapid.T, all []S, what string, ask func(S) string) {
+	want := ask(all[0])
+	for _, s := range all[1:] {
+		if got := ask(s); got != want {
+			r.Fatalf("%v %s\n%s\n%v\n%s", s, what, got, all[0], want)
+		}
+	}
+}
+
 // agree runs operations on all sides, each after between.
 func agree(t *testing.T, r *rapid.T, all []side, between func()) {
 	for i := range all {
 		all[i].x.prefix = freshPrefix()
 		all[i].store = all[i].x.store(t)
 	}
-	same := func(what string, ask func(s side) string) {
-		want := ask(all[0])
-		for _, s := range all[1:] {
-			if got := ask(s); got != want {
-				r.Fatalf("%s %s\n%s\n%s\n%s", s.name, what, got, all[0].name, want)
-			}
-		}
-	}
 	for range rapid.IntRange(1, 30).Draw(r, "operations") {
 		between()
 		do := operations(r)
-		same("answers", func(s side) string { return do(t, s.store) })
+		same(r, all, "answers", func(s side) string { return do(t, s.store) })
 	}
 	for _, s := range all[:2] {
 		indexesAgree(t, r, s.x)
 	}
-	same("holds", func(s side) string { return everything(t, s.store) })
+	same(r, all, "holds", func(s side) string { return everything(t, s.store) })
 	for _, s := range all {
 		if _, err := shim.DeleteMatching(t.Context(), s.x.client, s.x.prefix+":*"); err != nil {
 			t.Fatal(err)
