@@ -101,7 +101,7 @@ const errWrongPass = "WRONGPASS invalid username-password pair or user is disabl
 
 func (s *session) setAuthenticated(yes bool) {
 	s.authenticated = yes
-	s.parser.Authenticated = yes
+	s.trusted.Store(yes)
 }
 
 // helloRequest is what the arguments of HELLO ask for.

@@ -48,6 +48,7 @@ type session struct {
 	name, libName, libVersion string
 	user                      *acl.User // nil may do everything
 	authenticated             bool
+	trusted                   atomic.Bool // authenticated, for the parser, which runs without the lock
 
 	db       int
 	asking   bool
@@ -157,6 +158,7 @@ func (s *session) next() ([][]byte, error) {
 		return args, nil
 	}
 	s.parser.MaxBulk, s.parser.QueryBufferLimit = s.node.maxBulk.Load(), s.node.maxInput.Load()
+	s.parser.Authenticated = s.trusted.Load()
 	return s.parser.Next()
 }
 
