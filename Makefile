@@ -2,7 +2,7 @@
 # make conformance  the long half: clients of other languages, long oracle runs
 # make oracle N=…   compare N random commands per mode and protocol with real Redis
 # make upstream     Redis' own test suite
-# make bench        benchmarks
+# make bench        speed and size beside real Redis and miniredis, for docs/benchmarks.md
 # make release      archives for Linux, macOS and Windows in dist/
 
 GO ?= go
@@ -20,7 +20,7 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: test conformance oracle bench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: test conformance oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
@@ -69,12 +69,19 @@ layoutkit:
 broker:
 	$(GO) test -count=1 -timeout 15m ./broker/... ./examples/shop/...
 
-bench:
+# Against real Redis and miniredis, on a machine that does nothing else: writes
+# docs/benchmarks.md. Takes most of an hour; broken off, it goes on where it was.
+bench: redis
+	FAKECLUSTER_BENCH=full $(GO) test -count=1 -timeout 0 -v -run Measure ./tests/bench
+
+# The benchmarks beside the code.
+microbench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-# One round of every benchmark: they must run, their figures do not matter.
+# Every benchmark once, and small: they must run, their figures do not matter.
 bench-smoke:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+	FAKECLUSTER_BENCH=quick $(GO) test -count=1 -timeout 5m -run Measure ./tests/bench
 
 # Real Redis, the judge. Without it the comparisons are skipped, unless
 # FAKECLUSTER_REQUIRE_ORACLES=1.
