@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/shim/clustertest"
 	"github.com/fakecluster/fakecluster/slots"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
@@ -59,83 +60,78 @@ func (c ourCluster) moveSlots(from, to int, list []slots.Slot) error {
 
 func (c ourCluster) failover(master int) error { return c.Failover(c.Node(master)) }
 
+// realCluster is changed by what redis-cli would send, with the patience that
+// clustertest explains.
 type realCluster struct {
 	*redisserver.Cluster
-	ctx   context.Context
-	nodes []*redis.Client
+	ctx  context.Context
+	test *clustertest.Cluster
 }
 
-func newRealCluster(t *testing.T) *realCluster {
-	c := &realCluster{Cluster: redisserver.StartCluster(t, 3, 1), ctx: t.Context()}
-	for _, addr := range c.Addrs() {
-		node := redis.NewClient(&redis.Options{Addr: addr})
-		t.Cleanup(func() { node.Close() })
-		c.nodes = append(c.nodes, node)
-	}
-	return c
+func newRealCluster(t *testing.T) realCluster {
+	servers := redisserver.StartCluster(t, 3, 1)
+	test := clustertest.New(redis.Options{}, servers.Addrs()...)
+	t.Cleanup(func() { test.Close() })
+	return realCluster{servers, t.Context(), test}
 }
 
-func (c *realCluster) addrs() []string { return c.Addrs() }
+func (c realCluster) addrs() []string { return c.Addrs() }
 
-// moveSlots does what redis-cli does for each slot.
-func (c *realCluster) moveSlots(from, to int, list []slots.Slot) error {
-	for _, slot := range list {
-		for _, step := range []struct {
-			node int
-			args []any
-		}{
-			{to, []any{"IMPORTING", c.IDs[from]}},
-			{from, []any{"MIGRATING", c.IDs[to]}},
-			{to, []any{"NODE", c.IDs[to]}},
-			{from, []any{"NODE", c.IDs[to]}},
-		} {
-			if step.args[0] == "NODE" && step.node == to {
-				if err := c.moveKeys(from, to, slot); err != nil {
-					return err
-				}
-			}
-			args := append([]any{"CLUSTER", "SETSLOT", int(slot)}, step.args...)
-			if err := c.nodes[step.node].Do(c.ctx, args...).Err(); err != nil {
-				return fmt.Errorf("%v at node %d: %w", args, step.node, err)
-			}
-		}
+// do sends a command to a node.
+func (c realCluster) do(node int, args ...any) error {
+	if err := c.test.Node(c.Nodes[node].Addr()).Do(c.ctx, args...).Err(); err != nil {
+		return fmt.Errorf("%v at node %d: %w", args, node, err)
 	}
 	return nil
 }
 
-func (c *realCluster) moveKeys(from, to int, slot slots.Slot) error {
-	keys, err := c.nodes[from].ClusterGetKeysInSlot(c.ctx, int(slot), 1000).Result()
-	if err != nil || len(keys) == 0 {
+// moveSlots waits for all nodes only before and after all moves: none of the
+// slots has been here before, so nothing on its way can meet it.
+func (c realCluster) moveSlots(from, to int, list []slots.Slot) error {
+	if _, err := c.test.Nodes(c.ctx); err != nil {
 		return err
 	}
-	args := []any{"MIGRATE", "127.0.0.1", c.Nodes[to].Port, "", 0, 5000, "KEYS"}
-	for _, key := range keys {
-		args = append(args, key)
-	}
-	return c.nodes[from].Do(c.ctx, args...).Err()
-}
-
-func (c *realCluster) failover(master int) error {
-	replica := c.nodes[len(c.nodes)/2+master]
-	if err := replica.ClusterFailover(c.ctx).Err(); err != nil {
-		return err
-	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		before, err := c.nodes[master].Info(c.ctx, "replication").Result()
-		if err != nil {
+	for _, slot := range list {
+		if err := c.moveSlot(from, to, slot); err != nil {
 			return err
 		}
-		if strings.Contains(before, "role:slave") {
-			return nil
+	}
+	_, err := c.test.Nodes(c.ctx)
+	return err
+}
+
+func (c realCluster) moveSlot(from, to int, slot slots.Slot) error {
+	if err := c.do(to, "CLUSTER", "SETSLOT", int(slot), "IMPORTING", c.IDs[from]); err != nil {
+		return err
+	}
+	if err := c.do(from, "CLUSTER", "SETSLOT", int(slot), "MIGRATING", c.IDs[to]); err != nil {
+		return err
+	}
+	keys, err := c.test.Node(c.Nodes[from].Addr()).ClusterGetKeysInSlot(c.ctx, int(slot), 1000).Result()
+	if err != nil {
+		return fmt.Errorf("keys of slot %d at node %d: %w", slot, from, err)
+	}
+	if len(keys) > 0 {
+		args := []any{"MIGRATE", "127.0.0.1", c.Nodes[to].Port, "", 0, 5000, "KEYS"}
+		for _, key := range keys {
+			args = append(args, key)
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("master %d is not failed over:\n%s", master, before)
+		if err := c.do(from, args...); err != nil {
+			return err
 		}
 	}
+	if err := c.do(to, "CLUSTER", "SETSLOT", int(slot), "NODE", c.IDs[to]); err != nil {
+		return err
+	}
+	return c.do(from, "CLUSTER", "SETSLOT", int(slot), "NODE", c.IDs[to])
+}
+
+func (c realCluster) failover(master int) error {
+	return c.test.Failover(c.ctx, c.Nodes[master].Addr())
 }
 
 func rideOut(t *testing.T, c shifting, node, module string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "rideout.mjs", strings.Join(c.addrs()[:2], ","), module)
 	cmd.Dir = "node"
