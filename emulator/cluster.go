@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/server"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -34,10 +35,10 @@ type Cluster struct {
 	harness *server.Harness
 	options options
 
-	mu    sync.Mutex // held while nodes come and go
-	first []*Node    // those the cluster began with
-	gone  []*Node    // those that came later and were removed
-	made  int        // nodes that ever were, for their names
+	mu    lock.Mutex[lock.Fixture] // held while nodes come and go
+	first []*Node                  // those the cluster began with
+	gone  []*Node                  // those that came later and were removed
+	made  int                      // nodes that ever were, for their names
 	nodes atomic.Pointer[[]*Node]
 
 	closing sync.Once

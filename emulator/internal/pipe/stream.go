@@ -6,6 +6,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // Sizes of a stream's ring, in bytes. All are powers of two.
@@ -17,7 +19,7 @@ const (
 // stream is one direction of a connection: bytes wait in a ring between the
 // end that writes and the end that reads.
 type stream struct {
-	mu       sync.Mutex
+	mu       lock.Mutex[lock.Leaf]
 	readable sync.Cond // bytes, an end or a deadline came
 	writable sync.Cond // room, an end, a deadline or a turn to write came
 

@@ -15,8 +15,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // Effect is one command a replica must execute.
@@ -76,7 +77,7 @@ type Log struct {
 	// may have received more than expected before. Set it before use.
 	Notify func()
 
-	mu       sync.Mutex
+	mu       lock.Mutex[lock.Leaf]
 	identity Identity
 	offset   int64
 	selected int // database the stream is in, -1 for none yet

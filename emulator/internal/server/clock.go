@@ -1,9 +1,10 @@
 package server
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // Clock is the time of a cluster: the wall clock plus an offset that only
@@ -14,7 +15,7 @@ import (
 type Clock struct {
 	offset atomic.Int64 // nanoseconds
 
-	mu     sync.Mutex
+	mu     lock.Mutex[lock.Leaf]
 	change chan struct{}
 }
 

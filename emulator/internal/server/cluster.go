@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -28,7 +28,7 @@ type Cluster struct {
 	nodes  atomic.Pointer[[]*Node] // see members
 	cuts   cuts
 
-	mu      sync.Mutex
+	mu      lock.Mutex[lock.Network]
 	network *topology.Network
 	timer   *time.Timer
 	closed  bool

@@ -5,12 +5,12 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/glob"
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 )
 
@@ -54,7 +54,7 @@ type Fault struct {
 	set  *Harness
 
 	seen, hits atomic.Int64
-	mu         sync.Mutex
+	mu         lock.Mutex[lock.Leaf]
 	rand       *rand.Rand
 }
 
@@ -74,7 +74,7 @@ func (f *Fault) Remove() {
 type Harness struct {
 	active atomic.Pointer[plan] // nil while there is nothing to do
 
-	mu   sync.Mutex
+	mu   lock.Mutex[lock.Leaf]
 	made uint64 // faults, for their seeds
 	seed uint64
 }

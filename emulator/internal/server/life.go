@@ -2,9 +2,10 @@ package server
 
 import (
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // What can happen to a node's process: it is killed, started again, frozen.
@@ -30,7 +31,7 @@ type lag struct {
 type gate struct {
 	closed atomic.Pointer[chan struct{}] // nil while open
 
-	mu      sync.Mutex
+	mu      lock.Mutex[lock.Leaf]
 	arrived []func() // what came in meanwhile, to be done when it opens
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/config"
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/replication"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
@@ -88,7 +89,7 @@ type Node struct {
 	closing sync.Once
 
 	// mu is the node's lock. All below is touched under it only.
-	mu     sync.Mutex
+	mu     lock.Mutex[lock.Node]
 	now    time.Time // when the running command began
 	ks     *keyspace.Keyspace
 	config *config.Config

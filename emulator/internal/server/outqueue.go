@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // outQueue is the one way out of a connection: replies of its own commands and
@@ -21,7 +23,7 @@ type outQueue struct {
 	conn net.Conn
 	now  nonblockingWriter
 
-	mu      sync.Mutex
+	mu      lock.Mutex[lock.Leaf]
 	chunks  [][]byte      // waiting, the oldest first
 	size    int           // bytes waiting, those being written included
 	writing bool          // somebody is writing, and will take what comes meanwhile

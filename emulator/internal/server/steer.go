@@ -8,10 +8,10 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -313,7 +313,7 @@ func (c *Cluster) poorest(n *Node) (best *Node) {
 // cuts are the ways between nodes that nothing passes, for what does not travel
 // by the cluster bus.
 type cuts struct {
-	mu   sync.Mutex
+	mu   lock.Mutex[lock.Leaf]
 	ways map[[2]*Node]bool
 }
 

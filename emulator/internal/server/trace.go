@@ -3,10 +3,10 @@ package server
 import (
 	"hash/maphash"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -30,7 +30,7 @@ type Traced struct {
 // Trace keeps the latest commands of all nodes of a cluster. Its lock is the
 // last of all to be taken.
 type Trace struct {
-	mu      sync.Mutex
+	mu      lock.Mutex[lock.Leaf]
 	ring    []Traced
 	size    int
 	next    int

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // Sessions read in the order in which their clients wrote, as in the one event
@@ -30,7 +32,7 @@ type eventLoop struct {
 	raw   syscall.RawConn
 	ended chan struct{}
 
-	mu    sync.Mutex
+	mu    lock.Mutex[lock.Leaf]
 	turns map[int32]*turn // by file descriptor
 }
 
