@@ -58,10 +58,8 @@ FAKECLUSTER_SCREENSHOTS ?= $(CURDIR)/dist/screenshots
 console: chromium
 	FAKECLUSTER_SCREENSHOTS=$(FAKECLUSTER_SCREENSHOTS) $(GO) test -count=1 -timeout 10m -v ./tests/console
 
-# Without the chaos on real servers, whose slots now and then lose their owner when
-# they are moved that fast: by hand until the test knows how to wait for them.
 shim:
-	$(GO) test -race -count=1 -timeout 10m -skip 'TestChaos/.*/real' ./shim/...
+	$(GO) test -race -count=1 -timeout 10m ./shim/...
 
 layoutkit:
 	$(GO) test -count=1 -timeout 15m ./layoutkit/...

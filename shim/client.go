@@ -86,7 +86,7 @@ func (o Options) dialer(d Dialer, config *tls.Config) Dialer {
 
 // Connect waits until the client reaches its server, or a cluster client every
 // master, and tries again for at most within, or until ctx is done. The error is
-// that of the last try.
+// that of the last try that time did not cut short.
 func Connect(ctx context.Context, client redis.UniversalClient, within time.Duration) error {
 	return untilDone(ctx, within, func(ctx context.Context) error {
 		return ForEachMaster(ctx, client, func(ctx context.Context, node *redis.Client) error {
@@ -139,17 +139,21 @@ func listed(ctx context.Context, seed string, opt redis.ClusterOptions, o Option
 }
 
 // untilDone calls try until it succeeds, with pauses that double from 10 ms to
-// half a second.
+// half a second. The error is that of the last try that time did not cut short.
 func untilDone(ctx context.Context, within time.Duration, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	var last error
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		err := try(ctx)
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		if sleep(ctx, pause) != nil {
-			return err
+			return last
 		}
 	}
 }

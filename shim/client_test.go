@@ -92,7 +92,7 @@ func TestFirstConnectionIsRetriedWithinABound(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if err := shim.Connect(ctx, client, 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), "nobody there yet") {
+	if err := shim.Connect(ctx, client, time.Second); err == nil || !strings.Contains(err.Error(), "nobody there yet") {
 		t.Errorf("Connect to nobody: %v", err)
 	}
 	var notRun *shim.NotRunError

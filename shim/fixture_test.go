@@ -16,6 +16,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/shim"
+	"github.com/fakecluster/fakecluster/shim/clustertest"
 	"github.com/fakecluster/fakecluster/slots"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 	"github.com/redis/go-redis/v9"
@@ -28,7 +29,7 @@ type cluster struct {
 	dialer shim.Dialer
 	nodes  []*redis.Client // bare clients, one per node, that go past the shim
 
-	restless *sync.Map // slots that moved since the last settle
+	topology *clustertest.Cluster // moves slots and fails masters over
 
 	emulator *emulator.Cluster    // nil if the servers are real
 	servers  *redisserver.Cluster // nil if they are not
@@ -67,11 +68,14 @@ func emulated(t testing.TB, replicas int) *cluster {
 }
 
 func newCluster(t testing.TB, addrs []string, dialer shim.Dialer) *cluster {
-	c := &cluster{t: t, addrs: addrs, dialer: dialer, restless: new(sync.Map)}
+	c := &cluster{t: t, addrs: addrs, dialer: dialer, topology: clustertest.New(redis.Options{Dialer: dialer}, addrs...)}
+	t.Cleanup(func() {
+		if err := c.topology.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, addr := range addrs {
-		node := redis.NewClient(&redis.Options{Addr: addr, Dialer: dialer, MaxRetries: -1, ReadTimeout: time.Minute})
-		t.Cleanup(func() { node.Close() })
-		c.nodes = append(c.nodes, node)
+		c.nodes = append(c.nodes, c.topology.Node(addr))
 	}
 	return c
 }
@@ -135,122 +139,58 @@ func (c *cluster) slotsAt(node int) []redis.ClusterSlot {
 }
 
 // owner is the index of the node that owns a slot.
-//
-// What other nodes say of a slot that has just moved may be an older owner's last
-// heartbeat, so the owner must say the same of itself.
 func (c *cluster) owner(slot slots.Slot) int {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		owner := c.ownerSaidBy(0, slot)
-		if owner >= 0 && c.ownerSaidBy(owner, slot) == owner {
-			return owner
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("nobody owns slot %d: node 0 names node %d", slot, owner)
-		}
-	}
-}
-
-// ownerSaidBy is the owner of a slot in the view of a node, or -1.
-func (c *cluster) ownerSaidBy(node int, slot slots.Slot) int {
-	c.t.Helper()
-	for _, r := range c.slotsAt(node) {
-		if r.Start <= int(slot) && int(slot) <= r.End {
-			return slices.Index(c.addrs, r.Nodes[0].Addr)
-		}
-	}
-	return -1
-}
-
-// half begins to move a slot to another node: open, with the given keys gone.
-func (c *cluster) half(slot slots.Slot, to int, gone ...string) (from int) {
-	c.t.Helper()
-	if _, restless := c.restless.Load(slot); restless {
-		c.settle()
-	}
-	from = c.owner(slot)
-	c.do(to, "CLUSTER", "SETSLOT", int(slot), "IMPORTING", c.do(from, "CLUSTER", "MYID"))
-	c.do(from, "CLUSTER", "SETSLOT", int(slot), "MIGRATING", c.do(to, "CLUSTER", "MYID"))
-	c.migrate(from, to, gone)
-	return from
-}
-
-func (c *cluster) migrate(from, to int, keys []string) {
-	c.t.Helper()
-	if len(keys) == 0 {
-		return
-	}
-	host, port, err := net.SplitHostPort(c.addrs[to])
+	owner, err := c.topology.Owner(c.t.Context(), slot)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	args := []any{"MIGRATE", host, port, "", 0, 5000, "KEYS"}
-	for _, key := range keys {
-		args = append(args, key)
+	return c.index(owner.Addr)
+}
+
+func (c *cluster) index(addr string) int {
+	c.t.Helper()
+	i := slices.Index(c.addrs, addr)
+	if i < 0 {
+		c.t.Fatalf("%s is none of %v", addr, c.addrs)
 	}
-	c.do(from, args...)
+	return i
+}
+
+// half begins to move a slot to another node: open, with the given keys gone.
+func (c *cluster) half(slot slots.Slot, to int, gone ...string) *clustertest.Move {
+	c.t.Helper()
+	m, err := c.topology.Begin(c.t.Context(), slot, c.addrs[to])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := m.Migrate(c.t.Context(), gone...); err != nil {
+		c.t.Fatal(err)
+	}
+	return m
 }
 
 // finish ends a move that half began.
-func (c *cluster) finish(slot slots.Slot, from, to int) {
-	c.t.Helper()
-	for {
-		keys, err := c.nodes[from].ClusterGetKeysInSlot(context.Background(), int(slot), 100).Result()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if len(keys) == 0 {
-			break
-		}
-		c.migrate(from, to, keys)
+func (c *cluster) finish(m *clustertest.Move) {
+	if err := m.Finish(c.t.Context()); err != nil {
+		c.t.Error(err)
 	}
-	id := c.do(to, "CLUSTER", "MYID")
-	c.do(to, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
-	c.do(from, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
-	for i := range c.nodes {
-		if i != from && i != to && c.isMaster(i) {
-			c.do(i, "CLUSTER", "SETSLOT", int(slot), "NODE", id)
-		}
-	}
-	c.restless.Store(slot, true)
 }
 
-// settle waits until all nodes know each other's config epochs. If a slot moves on
-// before, its next owner may not outbid the last, and its keys are lost by Redis'
-// own rules.
-func (c *cluster) settle() {
+// move moves a whole slot.
+func (c *cluster) move(slot slots.Slot, to int) { c.finish(c.half(slot, to)) }
+
+// failover makes a replica of a master take over without losing a write.
+func (c *cluster) failover(master int) {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		views := map[string]bool{}
-		for i := range c.nodes {
-			var epochs []string
-			for line := range strings.Lines(c.do(i, "CLUSTER", "NODES").(string)) {
-				if fields := strings.Fields(line); strings.Contains(fields[2], "master") {
-					epochs = append(epochs, fields[0]+" "+fields[6])
-				}
-			}
-			slices.Sort(epochs)
-			views[strings.Join(epochs, ",")] = true
-		}
-		if len(views) == 1 {
-			c.restless.Clear()
-			return
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("the nodes do not agree on epochs: %v", views)
-		}
+	if err := c.topology.Failover(c.t.Context(), c.addrs[master]); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
 func (c *cluster) isMaster(node int) bool {
 	role, ok := c.do(node, "ROLE").([]any)
 	return ok && len(role) > 0 && role[0] == "master"
-}
-
-// move moves a whole slot.
-func (c *cluster) move(slot slots.Slot, to int) {
-	c.t.Helper()
-	c.finish(slot, c.half(slot, to), to)
 }
 
 // soon does something a little later. The function it returns waits until that
@@ -443,24 +383,6 @@ func join(c *cluster) *cluster {
 		}
 	}
 	return c
-}
-
-// failover makes a replica of a master take over without losing a write, and
-// returns when it has.
-func (c *cluster) failover(master int) {
-	c.t.Helper()
-	replica := c.replicaOf(master)
-	var asked time.Time
-	deadline := time.Now().Add(40 * time.Second)
-	for ; !c.isMaster(replica) || c.isMaster(master); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("node %d did not take over from %d", replica, master)
-		}
-		if time.Since(asked) > 5*time.Second {
-			asked = time.Now()
-			c.do(replica, "CLUSTER", "FAILOVER")
-		}
-	}
 }
 
 // replicaOf is the index of a master's replica.

@@ -29,7 +29,7 @@ func TestPipelineBehindTryAgainRunsOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		from := c.half(42, 1, there)
+		move := c.half(42, 1, there)
 		pipelined := func(client *redis.ClusterClient) (*redis.SliceCmd, *redis.IntCmd) {
 			if err := client.Set(ctx, counter, 0, 0).Err(); err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func TestPipelineBehindTryAgainRunsOnce(t *testing.T) {
 		})
 		t.Run("until the move ends", func(t *testing.T) {
 			client := c.made(shim.Options{})
-			finished := soon(func() { c.finish(42, from, 1) })
+			finished := soon(func() { c.finish(move) })
 			mget, incr := pipelined(client)
 			finished()
 			if err := errors.Join(mget.Err(), incr.Err()); err != nil || len(mget.Val()) != 2 || mget.Val()[1] != "v" {
@@ -209,8 +209,8 @@ func TestFollowsToANodeWithoutSlots(t *testing.T) {
 			if err := client.Set(ctx, key, 1, 0).Err(); err != nil {
 				t.Fatal(err)
 			}
-			from := c.half(7, 3, key)
-			defer func() { c.finish(7, from, 3); c.move(7, from) }()
+			move := c.half(7, 3, key)
+			defer func() { c.finish(move); c.move(7, c.index(move.From().Addr)) }()
 			if n, err := client.Incr(ctx, key).Result(); err != nil || n != 2 {
 				t.Errorf("INCR at a node without slots: %d, %v", n, err)
 			}
