@@ -75,7 +75,7 @@ func (r *ridden) String() string {
 // Whatever a cluster goes through, if it loses no write: turns, locks and
 // leaderships exclude each other, and their numbers only grow.
 func TestChaosExclusion(t *testing.T) {
-	eachChaos(t, func(t *testing.T, x *target, y topology) {
+	eachChaos(t, func(t *testing.T, x *target, y *topology) {
 		const things, replicas = 4, 4
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
@@ -155,7 +155,7 @@ func oneLeadership(t testing.TB, ctx context.Context, c *layoutkit.Coordinator, 
 // have the same token, each entry of a journal is acknowledged once, and no entry is
 // lost.
 func TestChaosClaims(t *testing.T) {
-	eachChaos(t, func(t *testing.T, x *target, y topology) {
+	eachChaos(t, func(t *testing.T, x *target, y *topology) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		var errs ridden

@@ -164,7 +164,7 @@ func listings(s *layoutkit.Store) []*listing {
 // Lists are exact while their slots move and masters fail over, and records are
 // written and deleted.
 func TestChaosListings(t *testing.T) {
-	eachChaos(t, func(t *testing.T, x *target, y topology) {
+	eachChaos(t, func(t *testing.T, x *target, y *topology) {
 		all := listings(x.store(t))
 		for _, l := range all {
 			l.ledger.records = map[string]known{}
@@ -207,7 +207,7 @@ func TestChaosListings(t *testing.T) {
 
 // No message that was acknowledged is lost, and the log has each once and in order.
 func TestChaosMessages(t *testing.T) {
-	eachChaos(t, func(t *testing.T, x *target, y topology) {
+	eachChaos(t, func(t *testing.T, x *target, y *topology) {
 		messages := layoutkit.Messages[text](x.store(t))
 		chats := []string{"a", "b", "c"}
 		saved := make([]atomic.Int64, len(chats))
@@ -248,7 +248,7 @@ func TestChaosMessages(t *testing.T) {
 // is there with item and log entry, or with neither; and what is saved after it has
 // begun to delete is there.
 func TestChaosDeleteChat(t *testing.T) {
-	eachChaos(t, func(t *testing.T, x *target, y topology) {
+	eachChaos(t, func(t *testing.T, x *target, y *topology) {
 		s := x.store(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		var load sync.WaitGroup
