@@ -84,32 +84,37 @@ func runChaos(t *testing.T, on brokertest.Option) {
 
 	n := chaosSize(t)
 	var published [2]tally
+	ctx, cancel := context.WithCancel(t.Context())
 	var publishing sync.WaitGroup
+	defer publishing.Wait()
+	defer cancel()
 	for i, to := range []broker.Destination{chaosJobs, chaosOrders} {
 		for worker := range 4 {
 			publishing.Go(func() {
-				for id := worker; id < n; id += 4 {
-					published[i].note(t, id, h.Broker().Publish(context.Background(), job{ID: id}).To(to))
-					time.Sleep(5 * time.Millisecond) // or it is over before anything happened
+				for id := worker; id < n && ctx.Err() == nil; id += 4 {
+					err := h.Broker().Publish(ctx, job{ID: id}).To(to)
+					if ctx.Err() == nil { // else the test has failed
+						published[i].note(t, id, err)
+					}
+					time.Sleep(10 * time.Millisecond) // or it is over before anything happened
 				}
 			})
 		}
 	}
-	stop, disturbed := make(chan struct{}), make(chan struct{})
-	var moves, failovers int
+	done := make(chan struct{})
 	go func() {
-		defer close(disturbed)
-		moves, failovers = disturb(h, stop)
+		defer close(done)
+		publishing.Wait()
 	}()
-	publishing.Wait()
 	drained := func() bool {
 		ctx := context.Background()
 		return h.Pending("{jobs}") == 0 && h.Pending("{orders}") == 0 && h.Client().LLen(ctx, "{jobs}").Val() == 0 &&
 			h.Client().HLen(ctx, orderEffects).Val() >= published[1].sure.Load()
 	}
-	wait(t, time.Minute+time.Duration(n)*20*time.Millisecond, drained)
-	close(stop)
-	<-disturbed
+	moves, failovers := disturb(h, done)
+	if t.Failed() {
+		return
+	}
 	wait(t, 2*time.Minute, drained)
 
 	check(t, h, jobEffects, &published[0], n, func(count int) bool { return count >= 1 })
@@ -195,9 +200,9 @@ func offset(n *emulator.Node, place int) any {
 	return err
 }
 
-// disturb moves slots and fails masters over until it is told to stop. In process it
-// also kills masters.
-func disturb(h *brokertest.Harness, stop <-chan struct{}) (moves, failovers int) {
+// disturb moves slots and fails masters over until done. In process it also kills
+// masters.
+func disturb(h *brokertest.Harness, done <-chan struct{}) (moves, failovers int) {
 	e := h.Cluster().Emulator()
 	for round := 0; ; round++ {
 		key := [...]string{"{jobs}", "{orders}"}[rand.IntN(2)]
@@ -220,7 +225,7 @@ func disturb(h *brokertest.Harness, stop <-chan struct{}) (moves, failovers int)
 			failovers++
 		}
 		select {
-		case <-stop:
+		case <-done:
 			return moves, failovers
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -35,7 +35,7 @@ func TestOnEveryCluster(t *testing.T) {
 	}
 	t.Run("emulator", func(t *testing.T) { runBodies(t, brokertest.Emulator()) })
 	t.Run("real", func(t *testing.T) {
-		servers := redisserver.StartCluster(t, 3, 1, "--cluster-node-timeout", "2000")
+		servers := redisserver.StartCluster(t, 3, 1, "--cluster-node-timeout", "5000")
 		runBodies(t, brokertest.Nodes(servers.Addrs()...))
 	})
 }

@@ -28,11 +28,12 @@ import (
 	"github.com/fakecluster/fakecluster/broker"
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/shim"
+	"github.com/fakecluster/fakecluster/shim/clustertest"
 	"github.com/redis/go-redis/v9"
 )
 
 // URLEnv names the environment variable with a node of a real cluster, as
-// "redis://host:port" or "host:port".
+// "redis://[user:password@]host:port" or "host:port".
 const URLEnv = "REDIS_CLUSTER_TEST_URL"
 
 // Patience is how long a Harness waits for what it is told to wait for.
@@ -63,6 +64,7 @@ type config struct {
 	emulator   []emulator.Option
 	standalone bool
 	addrs      []string
+	user       *url.Userinfo // for a real cluster
 }
 
 // Option changes what a service is started on.
@@ -138,11 +140,13 @@ func launch(t testing.TB, service Service, options []Option) *Harness {
 func (h *Harness) connect(c *config) {
 	h.t.Helper()
 	if len(c.addrs) == 0 && !c.standalone {
-		c.addrs = fromEnv(h.t)
+		c.addrs, c.user = fromEnv(h.t)
 	}
 	// A failover holds writers up for as long as it takes; that alone loses nothing.
 	// In process go-redis cannot see that idle connections are dead, so they do not last.
 	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience, ConnMaxIdleTime: time.Second}
+	o.Username = c.user.Username()
+	o.Password, _ = c.user.Password()
 	if len(c.addrs) == 0 {
 		all := append([]emulator.Option{emulator.RedisVersion("7.0"), emulator.Replicas(1)}, c.emulator...)
 		if c.standalone {
@@ -154,6 +158,7 @@ func (h *Harness) connect(c *config) {
 	} else {
 		h.cluster = &Cluster{t: h.t}
 	}
+	h.cluster.nodes = clustertest.New(redis.Options{Dialer: o.Dialer, Username: o.Username, Password: o.Password}, o.Addrs...)
 	var err error
 	looking := shim.Options{Retry: shim.RetryOptions{RetryLostReads: true, Attempts: 14}}
 	if c.standalone {
@@ -165,11 +170,10 @@ func (h *Harness) connect(c *config) {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() {
-		if err := h.client.Close(); err != nil {
-			h.t.Errorf("closing the test's client: %v", err)
+		if err := errors.Join(h.client.Close(), h.cluster.nodes.Close()); err != nil {
+			h.t.Errorf("closing the test's clients: %v", err)
 		}
 	})
-	h.cluster.client = h.client
 	h.broker = newBroker(c, o, h.observe)
 }
 
@@ -179,7 +183,7 @@ func newBroker(c *config, o redis.UniversalOptions, observe func(broker.Handled)
 	}
 	given, theirs := c.broker.Redis, c.broker.Observe
 	c.broker.Redis = func(u *redis.UniversalOptions) {
-		u.ReadTimeout = o.ReadTimeout
+		u.ReadTimeout, u.Username, u.Password = o.ReadTimeout, o.Username, o.Password
 		if o.Dialer != nil {
 			u.Dialer = o.Dialer
 		}
@@ -199,19 +203,19 @@ func newBroker(c *config, o redis.UniversalOptions, observe func(broker.Handled)
 	return broker.Cluster(o.Addrs...).With(c.broker)
 }
 
-func fromEnv(t testing.TB) []string {
+func fromEnv(t testing.TB) (addrs []string, user *url.Userinfo) {
 	text := os.Getenv(URLEnv)
 	if text == "" {
-		return nil
+		return nil, nil
 	}
 	if !strings.Contains(text, "://") {
-		return []string{text}
+		return []string{text}, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", URLEnv, err)
 	}
-	return []string{u.Host}
+	return []string{u.Host}, u.User
 }
 
 func (h *Harness) observe(handled broker.Handled) {
