@@ -37,7 +37,7 @@ type Cluster struct {
 
 	mu    lock.Mutex[lock.Fixture] // held while nodes come and go
 	first []*Node                  // those the cluster began with
-	gone  []*Node                  // those that came later and were removed
+	gone  chan struct{}            // closed when those that came later and were removed are
 	made  int                      // nodes that ever were, for their names
 	nodes atomic.Pointer[[]*Node]
 
@@ -60,7 +60,9 @@ func Start(opts ...Option) (*Cluster, error) {
 	}
 	c := &Cluster{
 		clock: new(server.Clock), harness: server.NewHarness(o.seed), options: o, done: make(chan struct{}),
+		gone: make(chan struct{}),
 	}
+	close(c.gone)
 	c.nodes.Store(new([]*Node))
 	if err := c.start(); err != nil {
 		c.Close()
@@ -115,9 +117,11 @@ func (c *Cluster) Close() error {
 		if c.cluster != nil {
 			c.cluster.Close()
 		}
-		for _, n := range c.everyNode() {
+		nodes, gone := c.everyNode()
+		for _, n := range nodes {
 			n.close()
 		}
+		<-gone
 	})
 	<-c.done
 	return nil

@@ -166,15 +166,16 @@ func (n *Node) close() {
 	n.place.Load().close()
 }
 
-// everyNode is all nodes that have anything to close.
-func (c *Cluster) everyNode() []*Node {
+// everyNode is all nodes that have anything to close, and gone is closed when
+// those that were removed have nothing any more.
+func (c *Cluster) everyNode() (nodes []*Node, gone <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	nodes := append(slices.Clone(c.first), c.gone...)
+	nodes = slices.Clone(c.first)
 	for _, n := range c.Nodes() {
 		if !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}
-	return nodes
+	return nodes, c.gone
 }

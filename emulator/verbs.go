@@ -211,7 +211,8 @@ func (c *Cluster) remove(n *Node) error {
 	return nil
 }
 
-// drop takes a node off the list.
+// drop takes a node off the list. One that is not to come back is closed, which
+// may have to wait for the client that said so.
 func (c *Cluster) drop(n *Node) {
 	nodes := slices.DeleteFunc(c.Nodes(), func(other *Node) bool { return other == n })
 	for i, other := range nodes {
@@ -219,7 +220,13 @@ func (c *Cluster) drop(n *Node) {
 	}
 	c.nodes.Store(&nodes)
 	if !slices.Contains(c.first, n) {
-		c.gone = append(c.gone, n)
+		before, closed := c.gone, make(chan struct{})
+		c.gone = closed
+		go func() {
+			defer close(closed)
+			n.close()
+			<-before
+		}()
 	}
 }
 

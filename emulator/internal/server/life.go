@@ -51,19 +51,23 @@ func (g *gate) close() {
 
 // open lets all pass who wait, after what arrived meanwhile unless it is lost.
 func (g *gate) open(lost bool) {
-	g.mu.Lock()
-	ch, arrived := g.closed.Swap(nil), g.arrived
-	g.arrived = nil
-	g.mu.Unlock()
-	if ch == nil {
-		return
-	}
-	if !lost {
+	for {
+		g.mu.Lock()
+		arrived := g.arrived
+		g.arrived = nil
+		if len(arrived) == 0 || lost {
+			ch := g.closed.Swap(nil)
+			g.mu.Unlock()
+			if ch != nil {
+				close(*ch)
+			}
+			return
+		}
+		g.mu.Unlock()
 		for _, do := range arrived {
 			do()
 		}
 	}
-	close(*ch)
 }
 
 // whenOpen does something now, or when the gate opens.
