@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -83,7 +84,7 @@ func (l *eventLoop) run() {
 			t := l.turns[event.Fd]
 			l.mu.Unlock()
 			if t != nil {
-				t.give(timer)
+				t.give(timer, event.Events&hungUp != 0)
 			}
 		}
 	}
@@ -114,6 +115,9 @@ type turn struct {
 	fd    int32 // once it is watched
 	more  bool  // what was seen when the turn came: something to read, or the end
 	held  bool
+	// last is set when the peer is known to send no more. The loop is told that
+	// once, perhaps together with bytes, but it takes a read of its own.
+	last atomic.Bool
 
 	given int           // turns, by the loop
 	taken int           // turn that the session has or had last
@@ -126,6 +130,9 @@ type turn struct {
 // edgeTriggered reports what arrives, at once: asking anew each time would put a
 // client that was quick behind one that was slow.
 const edgeTriggered = 1 << 31
+
+// hungUp are the events of a peer that sends no more.
+const hungUp = syscall.EPOLLRDHUP | syscall.EPOLLHUP | syscall.EPOLLERR
 
 // register lets the loop know when something arrives, and now if something has.
 func (t *turn) register(fd uintptr) {
@@ -150,8 +157,12 @@ func (t *turn) look(fd uintptr) bool {
 	return true
 }
 
-// give lets the session read and waits until it has run that.
-func (t *turn) give(timer *time.Timer) {
+// give lets the session read and waits until it has run that. last tells that
+// there is no more to come than what has arrived.
+func (t *turn) give(timer *time.Timer, last bool) {
+	if last {
+		t.last.Store(true)
+	}
 	select {
 	case t.begun <- t.given + 1:
 		t.given++
@@ -178,7 +189,7 @@ func (t *turn) wait(unread bool) {
 		return
 	}
 	t.end()
-	if t.fd == 0 || unread {
+	if t.fd == 0 || unread || t.last.Load() {
 		if err := t.raw.Control(t.watch); err != nil {
 			return
 		}
