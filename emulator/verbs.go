@@ -20,6 +20,8 @@ var (
 	ErrDown = server.ErrDown
 	// ErrNotElected says that a replica tried to take over and could not.
 	ErrNotElected = server.ErrNotElected
+	// ErrReplica says that keys can be carried from masters only.
+	ErrReplica = server.ErrReplica
 	// ErrOwnsSlots says that a node that owns slots cannot be removed.
 	ErrOwnsSlots = server.ErrSlots
 )

@@ -24,6 +24,7 @@ var (
 	ErrDown       = errors.New("the node is down")
 	ErrNotElected = errors.New("the replica was not elected")
 	ErrSlots      = errors.New("the node owns slots")
+	ErrReplica    = errors.New("the node is a replica")
 )
 
 // members are the nodes of the cluster, in the order they came.
@@ -66,8 +67,11 @@ func (c *Cluster) MoveKeys(slot slots.Slot, from, to *Node, limit int) (moved in
 	}
 	from.lock()
 	defer from.unlock()
-	if from.life.down.Load() {
+	switch {
+	case from.life.down.Load():
 		return 0, ErrDown
+	case from.isReplica():
+		return 0, ErrReplica // whose lock the target would need, to tell it of the keys
 	}
 	db := from.ks.DB(0)
 	for _, name := range db.KeysInSlot(slot, limit) {
