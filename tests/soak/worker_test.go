@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator"
 )
@@ -122,6 +123,9 @@ func (w *worker) work(do job, done func() bool) {
 			w.hangUp()
 		}
 		w.rounds.Add(1)
+		// A moment for those who want a lock, too: with a machine that is busy
+		// beyond all measure little else would happen.
+		time.Sleep(time.Duration(w.rand.IntN(int(time.Millisecond))))
 	}
 }
 
