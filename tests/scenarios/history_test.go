@@ -65,6 +65,18 @@ type history struct {
 	clock atomic.Int64
 	mu    sync.Mutex
 	done  []porcupine.Operation
+	// act is what clients do all the time: access unless set.
+	act func(*client)
+	// working is held, shared, by clients that do something.
+	working sync.RWMutex
+}
+
+// rest waits until everything that clients do has been done. A slot must not come
+// back to a node while somebody may still follow the ASK of its last move there:
+// real servers take such a command in, too.
+func (h *history) rest() {
+	h.working.Lock()
+	defer h.working.Unlock()
 }
 
 // forever is the end of an operation of which nobody knows whether it happened.
@@ -133,7 +145,7 @@ func (c *client) execute(line string) (reply string, known bool) {
 		switch {
 		case reply == "(connection refused)":
 			at, asking = nodeName(c.rand.IntN(len(c.player.target.nodes()))), false
-		case strings.HasPrefix(reply, "(") && !isError && reply != "(nil)":
+		case strings.HasPrefix(reply, "(connection ") || reply == "(no answer)":
 			return "", false
 		case !isError:
 			return reply, true
@@ -146,17 +158,22 @@ func (c *client) execute(line string) (reply string, known bool) {
 	}
 }
 
-// perform lets clients work while meanwhile runs, and returns what they did.
-func perform(t *testing.T, c *emulator.Cluster, keys []string, meanwhile func()) []porcupine.Operation {
+// underway returns what clients do with keys while disturb runs.
+func underway(t *testing.T, c *emulator.Cluster, keys []string, disturb func(*testing.T, *emulator.Cluster, *history)) []porcupine.Operation {
 	t.Helper()
 	h := new(history)
-	h.perform(t, c, keys, meanwhile)
+	h.perform(t, c, keys, func() { disturb(t, c, h) })
 	return h.done
 }
 
+// perform lets clients work while meanwhile runs.
 func (h *history) perform(t *testing.T, c *emulator.Cluster, keys []string, meanwhile func()) {
 	t.Helper()
 	const clients, most = 6, 1500
+	act := h.act
+	if act == nil {
+		act = (*client).access
+	}
 	var stop atomic.Bool
 	var work sync.WaitGroup
 	for id := range clients {
@@ -164,7 +181,9 @@ func (h *history) perform(t *testing.T, c *emulator.Cluster, keys []string, mean
 			worker := newClient(t, h, c, id, keys)
 			defer worker.player.close()
 			for n := 0; !stop.Load() || n < 20; n++ {
-				worker.access()
+				h.working.RLock()
+				act(worker)
+				h.working.RUnlock()
 				if n > most {
 					time.Sleep(time.Millisecond) // enough for the checker; stay on
 				}
@@ -194,29 +213,34 @@ func keysOf(list ...slots.Slot) []string {
 	return keys
 }
 
+// moving are the slots that reshard moves.
+var moving = []slots.Slot{3300, 7365, 3301}
+
 func TestHistoryUnderResharding(t *testing.T) {
 	c := emulator.RunT(t, emulator.Replicas(1))
-	moving := []slots.Slot{3300, 3301, 7365}
-	done := perform(t, c, keysOf(moving...), func() {
-		for round := range 12 {
-			for _, slot := range moving {
-				to := c.Node((c.NodeForSlot(slot).Index() + 1) % 3)
-				if round%2 == 0 {
-					ok(t, c.MoveSlots(c.NodeForSlot(slot), to, slot))
-					continue
-				}
-				m, err := c.BeginMigration(slot, to)
-				ok(t, err)
-				for m.Left() > 0 {
-					_, err := m.MoveKeys(1)
-					ok(t, err)
-					time.Sleep(time.Millisecond)
-				}
-				ok(t, m.Finish())
+	check(t, "resharding", underway(t, c, keysOf(moving...), reshard))
+}
+
+// reshard moves slots around, at once and key by key.
+func reshard(t *testing.T, c *emulator.Cluster, h *history) {
+	for round := range 12 {
+		for _, slot := range moving {
+			to := c.Node((c.NodeForSlot(slot).Index() + 1) % 3)
+			if round%2 == 0 {
+				ok(t, c.MoveSlots(c.NodeForSlot(slot), to, slot))
+				continue
 			}
+			m, err := c.BeginMigration(slot, to)
+			ok(t, err)
+			for m.Left() > 0 {
+				_, err := m.MoveKeys(1)
+				ok(t, err)
+				time.Sleep(time.Millisecond)
+			}
+			ok(t, m.Finish())
 		}
-	})
-	check(t, "resharding", done)
+		h.rest()
+	}
 }
 
 func ok(t *testing.T, err error) {
@@ -228,34 +252,38 @@ func ok(t *testing.T, err error) {
 
 func TestHistoryUnderManualFailover(t *testing.T) {
 	c := emulator.RunT(t, emulator.Replicas(1))
-	done := perform(t, c, keysOf(3300, 7365), func() {
-		for range 3 {
-			for _, master := range []slots.Slot{3300, 7365} {
-				ok(t, c.Failover(c.NodeForSlot(master)))
-				time.Sleep(5 * time.Millisecond)
-			}
+	check(t, "manual failover", underway(t, c, keysOf(3300, 7365), failOver))
+}
+
+// failOver changes the masters of two slots a few times, by hand.
+func failOver(t *testing.T, c *emulator.Cluster, _ *history) {
+	for range 3 {
+		for _, slot := range []slots.Slot{3300, 7365} {
+			ok(t, c.Failover(c.NodeForSlot(slot)))
+			time.Sleep(5 * time.Millisecond)
 		}
-	})
-	check(t, "manual failover", done)
+	}
 }
 
 // Without lag a replica has all that was acknowledged, so even a crash loses
 // nothing.
 func TestHistoryUnderCrash(t *testing.T) {
 	c := emulator.RunT(t, emulator.Replicas(1))
-	done := perform(t, c, keysOf(3300), func() {
-		for range 3 {
-			victim := c.NodeForSlot(3300)
-			c.Kill(victim)
-			if !c.Settle() {
-				t.Error("the cluster does not settle")
-			}
-			ok(t, c.Restart(victim))
-			c.Settle()
-			time.Sleep(5 * time.Millisecond)
+	check(t, "crash", underway(t, c, keysOf(3300), crash))
+}
+
+// crash kills the master of a slot a few times.
+func crash(t *testing.T, c *emulator.Cluster, _ *history) {
+	for range 3 {
+		victim := c.NodeForSlot(3300)
+		c.Kill(victim)
+		if !c.Settle() {
+			t.Error("the cluster does not settle")
 		}
-	})
-	check(t, "crash", done)
+		ok(t, c.Restart(victim))
+		c.Settle()
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // With the link to the replica stopped, what was acknowledged before is kept and
