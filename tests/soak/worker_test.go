@@ -281,7 +281,8 @@ func queue(w *worker) error {
 
 // publish sends messages to itself, and they come in their order.
 func publish(w *worker) error {
-	channel := fmt.Sprintf("channel:%d", w.id)
+	// A message whose reply was lost may come late, so each time has a channel.
+	channel := "channel:" + w.unique()
 	sub, err := dial(w.c, w.anybody())
 	if err != nil {
 		return err
