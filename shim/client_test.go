@@ -279,4 +279,16 @@ func TestSingleServer(t *testing.T) {
 	if err := shim.WithRetry(redis.NewRing(&redis.RingOptions{}), shim.RetryOptions{}); !errors.Is(err, shim.ErrUnsupportedClient) {
 		t.Errorf("a ring: %v", err)
 	}
+
+	// A client that is closed stays so: it is not tried again.
+	client.Close()
+	for name, get := range map[string]func() error{
+		"alone":     func() error { return client.Get(ctx, "a").Err() },
+		"pipelined": func() error { _, err := client.Pipelined(ctx, incrBar(ctx)); return err },
+	} {
+		var notRun *shim.NotRunError
+		if err := get(); !errors.As(err, &notRun) || !errors.Is(err, redis.ErrClosed) || notRun.Attempts != 1 {
+			t.Errorf("%s on a closed client: %v", name, err)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"errors"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -56,8 +57,11 @@ func (s singleRoute) send(ctx context.Context, calls []*call) {
 		s.sendOne(ctx, calls[0])
 	}
 	for _, c := range calls {
-		if c.what == moved || c.what == asked {
+		switch {
+		case c.what == moved || c.what == asked:
 			c.what = refused
+		case c.what == unsent && errors.Is(c.err, redis.ErrClosed):
+			c.what = barred
 		}
 	}
 }
