@@ -143,8 +143,7 @@ func (h *Harness) connect(c *config) {
 		c.addrs, c.user = fromEnv(h.t)
 	}
 	// A failover holds writers up for as long as it takes; that alone loses nothing.
-	// In process go-redis cannot see that idle connections are dead, so they do not last.
-	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience, ConnMaxIdleTime: time.Second}
+	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience}
 	o.Username = c.user.Username()
 	o.Password, _ = c.user.Password()
 	if len(c.addrs) == 0 {
