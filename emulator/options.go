@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/fakecluster/fakecluster/emulator/internal/server"
 	"github.com/fakecluster/fakecluster/emulator/internal/topology"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
 	"github.com/fakecluster/fakecluster/slots"
@@ -48,7 +47,9 @@ type options struct {
 	owned   [][]slots.Range   // by master
 	config  map[string]string
 	tls     *tls.Config // nil without
-	users   []server.User
+	users   string      // the text of an ACL file
+	aclFile string      // or its name
+	saved   func(n *Node, rdb []byte) error
 	observe func(Executed)
 	outside map[string]func(at *Node, args []string) (string, error)
 }

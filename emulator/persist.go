@@ -18,6 +18,25 @@ var ErrRDB = keyspace.ErrFile
 // RDB is the node's data, functions included, as Redis writes it into a file.
 func (n *Node) RDB() []byte { return n.server.File() }
 
+// OnSave hands over the data of a node, as RDB returns it, whenever a client says
+// SAVE, BGSAVE or SHUTDOWN SAVE. An error is the client's, too. The node waits
+// meanwhile: keep must not ask it anything.
+func OnSave(keep func(n *Node, rdb []byte) error) Option {
+	return func(o *options) error {
+		o.saved = keep
+		return nil
+	}
+}
+
+// keeper is what the node's server calls to save.
+func (n *Node) keeper() func(rdb []byte) error {
+	keep := n.cluster.options.saved
+	if keep == nil {
+		return nil
+	}
+	return func(rdb []byte) error { return keep(n, rdb) }
+}
+
 // LoadRDB puts what an RDB file holds into the cluster, every key at the master
 // that owns its slot and every function at all masters, in the place of what is
 // there. Keys that have expired are left out. progress, which may be nil, is

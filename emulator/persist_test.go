@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
@@ -191,5 +192,42 @@ func TestRestored(t *testing.T) {
 	want[1] = fmt.Sprint(c.Node(1).Addr(), c.Node(1).ID(), "master", "", "[]")
 	if !slices.Equal(got, want) {
 		t.Errorf("restored:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A client that saves learns whether that was possible; LASTSAVE and INFO tell.
+func TestOnSave(t *testing.T) {
+	var saved []byte
+	var refusal error
+	c := emulator.RunT(t, emulator.Standalone(), emulator.OnSave(func(n *emulator.Node, rdb []byte) error {
+		saved = rdb
+		return refusal
+	}))
+	n := c.Node(0)
+	ask := func(command ...string) string {
+		t.Helper()
+		reply, err := n.Do(command...)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(reply)
+	}
+	began := ask("LASTSAVE")
+	c.Advance(time.Hour)
+	ask("SET", "a", "b")
+	refusal = errors.New("disk full")
+	if got := ask("SAVE"); got != "ERR" || ask("LASTSAVE") != began || !strings.Contains(ask("INFO", "persistence"), "rdb_changes_since_last_save:1\r\n") {
+		t.Errorf("SAVE that fails: %s, LASTSAVE %s, before %s", got, ask("LASTSAVE"), began)
+	}
+	if ask("BGSAVE"); !strings.Contains(ask("INFO", "persistence"), "rdb_last_bgsave_status:err\r\n") {
+		t.Error("INFO does not tell of the BGSAVE that failed")
+	}
+	refusal = nil
+	if got := ask("SAVE"); got != "OK" || ask("LASTSAVE") == began || !strings.Contains(ask("INFO", "persistence"), "rdb_changes_since_last_save:0\r\n") {
+		t.Errorf("SAVE: %s, LASTSAVE %s, before %s", got, ask("LASTSAVE"), began)
+	}
+	again := emulator.RunT(t, emulator.Standalone())
+	if keys, err := again.LoadRDB(saved, nil); keys != 1 || err != nil {
+		t.Errorf("%d keys were saved, %v", keys, err)
 	}
 }

@@ -102,7 +102,7 @@ func (c *Cluster) newNode() (*Node, error) {
 		Version: o.version, Cluster: o.standalone == 0, Password: o.password, Port: p.announcedPort,
 		Rand: rand.New(source), Source: source, Clock: c.clock, Log: o.log.With("node", n.Addr()),
 		OnShutdown: n.kill, Dial: c.reach, Harness: c.harness, Outside: outside, Config: o.config, InOrder: o.inOrder,
-		DeclaredKeysOnly: o.declaredKeysOnly, Observe: n.observer(), Users: o.users,
+		DeclaredKeysOnly: o.declaredKeysOnly, Observe: n.observer(), Users: o.users, ACLFile: o.aclFile, Keep: n.keeper(),
 	})
 	if errors.Is(err, server.ErrUser) {
 		p.close()

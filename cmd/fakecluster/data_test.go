@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,6 +65,34 @@ func sameLines(a, b string) bool {
 		}
 	}
 	return true
+}
+
+// What a client saves is on disk when it is told so, long before the end.
+func TestSaveWritesToTheDirectory(t *testing.T) {
+	for _, command := range []string{"SAVE", "BGSAVE"} {
+		port := freePorts(t, 3)
+		dir := t.TempDir()
+		start(t, "redis-cli", "--port", strconv.Itoa(port), "--data", dir, "--data-every", "0")
+		file := filepath.Join(dir, fmt.Sprintf("dump-%d.rdb", port+2))
+		if _, err := os.Stat(file); err == nil {
+			t.Fatalf("%s is there before anything was saved", file)
+		}
+		do(t, port+2, "SET", "foo", "bar")
+		if got := do(t, port+2, command); got != "OK" && got != "Background saving started" {
+			t.Fatal(got)
+		}
+		saved, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := emulator.RunT(t)
+		if keys, err := again.LoadRDB(saved, nil); keys != 1 || err != nil {
+			t.Errorf("%s saved %d keys, %v", command, keys, err)
+		}
+		if got := do(t, port+2, "INFO", "persistence"); !strings.Contains(got, "rdb_changes_since_last_save:0\r\n") || !strings.Contains(got, "rdb_saves:1\r\n") {
+			t.Errorf("INFO after %s: %s", command, got)
+		}
+	}
 }
 
 func TestDataOfAStandaloneServer(t *testing.T) {

@@ -35,6 +35,7 @@ type execute struct {
 	RedisVersion string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	Load         string `type:"path" placeholder:"FILE" help:"File to load first: an RDB dump, or Redis commands in RESP or one a line."`
 	readinessFlags
+	accessFlags
 	Command []string `arg:"" passthrough:"" name:"command" help:"What to run, with its arguments."`
 }
 
@@ -42,7 +43,7 @@ type execute struct {
 func (e *execute) Help() string {
 	return `The nodes listen on free ports of 127.0.0.1. The command finds them in its environment:
 
-  REDIS_CLUSTER_URL    redis://127.0.0.1:PORT, of the first node
+  REDIS_CLUSTER_URL    redis://127.0.0.1:PORT, of the first node; rediss with --tls-cert
   REDIS_CLUSTER_NODES  host:port of every node, separated by commas
   REDIS_URL            the same as REDIS_CLUSTER_URL, with --standalone only
 
@@ -75,6 +76,11 @@ func (e *execute) run(ctx context.Context, stdout, stderr io.Writer) error {
 	} else {
 		opts = append(opts, emulator.Masters(e.Masters), emulator.Replicas(e.Replicas))
 	}
+	secure, err := e.accessFlags.options()
+	if err != nil {
+		return err
+	}
+	opts = append(opts, secure...)
 	recorder := e.recorder()
 	if recorder != nil {
 		opts = append(opts, emulator.Observe(recorder.See))
@@ -102,6 +108,9 @@ func (e *execute) run(ctx context.Context, stdout, stderr io.Writer) error {
 // environment tells a command where the nodes are.
 func (e *execute) environment(addrs []string) []string {
 	first := url.URL{Scheme: "redis", Host: addrs[0]}
+	if e.TLSCert != "" {
+		first.Scheme = "rediss"
+	}
 	if e.Password != "" {
 		first.User = url.UserPassword("", e.Password)
 	}

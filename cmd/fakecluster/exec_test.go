@@ -36,6 +36,26 @@ func TestExecTellsWhereTheNodesAre(t *testing.T) {
 	}
 }
 
+// With a certificate the cluster speaks TLS, and the URL says so; users are those
+// of the file.
+func TestExecOverTLS(t *testing.T) {
+	a := newAuthority(t)
+	cert, key := a.issue(t, "server")
+	users := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(users, []byte("user alice on >pw ~* +@all\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	binary := built(t)
+	code, out, errs := shell(t, fmt.Sprintf(`echo "$REDIS_CLUSTER_URL"; %q status --addr "${REDIS_CLUSTER_NODES%%%%,*}" --tls-ca %q`, binary, a.file),
+		"--tls-cert", cert, "--tls-key", key, "--users", users)
+	if code != 0 || !strings.HasPrefix(out, "rediss://127.0.0.1:") || !strings.Contains(out, "\nstate ok, ") {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+	if code, _, errs := shell(t, "true", "--tls-key", key); code != exitUsage || !strings.Contains(errs, "--tls-cert") {
+		t.Errorf("a key without its certificate: %d, %s", code, errs)
+	}
+}
+
 // The nodes answer while the command runs, and are gone afterwards.
 func TestExecServesMeanwhile(t *testing.T) {
 	port := 0

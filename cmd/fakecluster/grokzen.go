@@ -1,7 +1,9 @@
 package main
 
 import (
+	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -36,13 +38,33 @@ func grokzenValue(ctx *kong.Context, path *kong.Path, flag *kong.Flag) (any, err
 	if value == "" {
 		value = known.initial
 	}
-	if flag.Name == "announce-host" && value == "0.0.0.0" {
-		value = "127.0.0.1" // what the image announces then, over loopback
+	if flag.Name == "announce-host" {
+		switch value {
+		case "0.0.0.0":
+			value = "127.0.0.1" // what the image announces then, over loopback
+		case "":
+			value = ownAddress()
+		}
 	}
 	if value == "" {
 		return nil, nil
 	}
 	return value, nil
+}
+
+// ownAddress is the first address of this machine, or container, that others
+// reach it at, as hostname -I tells it; "" without a network.
+func ownAddress() string {
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return ""
+	}
+	for _, a := range addrs {
+		if own, ok := a.(*net.IPNet); ok && own.IP.To4() != nil && own.IP.IsGlobalUnicast() {
+			return own.IP.String()
+		}
+	}
+	return ""
 }
 
 // grokzenWanted reports whether --grokzen or its variable is set.
@@ -56,6 +78,23 @@ func grokzenWanted(ctx *kong.Context, path *kong.Path) bool {
 	return false
 }
 
-// grokzenStandalone reports whether two plain servers are wanted behind the
-// cluster.
-func grokzenStandalone() bool { return strings.EqualFold(os.Getenv("STANDALONE"), "true") }
+// grokzenStandalone is how many plain servers are wanted behind the cluster:
+// STANDALONE=true asks for two.
+func grokzenStandalone() (int, error) {
+	value := os.Getenv("STANDALONE")
+	switch {
+	case value == "" || strings.EqualFold(value, "false"):
+		return 0, nil
+	case strings.EqualFold(value, "true"):
+		return 2, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return 0, usagef("STANDALONE=%s is neither true nor a number of servers", value)
+	}
+	return n, nil
+}
+
+// grokzenSentinel reports whether the image would start sentinels too, which
+// there are none of here.
+func grokzenSentinel() bool { return strings.EqualFold(os.Getenv("SENTINEL"), "true") }

@@ -34,16 +34,17 @@ func main() {
 
 // cli is the command line.
 type cli struct {
-	Serve      serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
-	Ctl        ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
-	Status     status           `cmd:"" help:"Print how a cluster is, as a table."`
-	Watch      watch            `cmd:"" help:"Show how a cluster is, live."`
-	Slot       slot             `cmd:"" help:"Tell the slots of keys and their owners."`
-	Exec       execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
-	Layout     layout           `cmd:"" help:"Inspect, migrate and roll back the layout of a bot's keys."`
-	Completion completion       `cmd:"" help:"Print the script that completes commands and flags in a shell."`
-	Complete   complete         `cmd:"" hidden:"" name:"__complete"`
-	Version    kong.VersionFlag `help:"Print the version and exit." env:"-"`
+	Serve       serve            `cmd:"" default:"withargs" help:"Run a cluster until interrupted (the default command)."`
+	Ctl         ctl              `cmd:"" help:"Steer a running cluster: fail over, cut, move slots, inject faults …"`
+	Status      status           `cmd:"" help:"Print how a cluster is, as a table."`
+	Watch       watch            `cmd:"" help:"Show how a cluster is, live."`
+	Slot        slot             `cmd:"" help:"Tell the slots of keys and their owners."`
+	Exec        execute          `cmd:"" help:"Run a command beside a cluster of its own: fakecluster exec -- npm test."`
+	Healthcheck healthcheck      `cmd:"" help:"Tell a container's runtime whether the cluster in it answers."`
+	Layout      layout           `cmd:"" help:"Inspect, migrate and roll back the layout of a bot's keys."`
+	Completion  completion       `cmd:"" help:"Print the script that completes commands and flags in a shell."`
+	Complete    complete         `cmd:"" hidden:"" name:"__complete"`
+	Version     kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
 // run executes a command line until ctx ends, and returns the exit code.

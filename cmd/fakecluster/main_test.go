@@ -208,23 +208,66 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestGrokzen(t *testing.T) {
-	port := freePorts(t, 6)
-	for name, value := range map[string]string{
-		"FAKECLUSTER_GROKZEN": "1", "MASTERS": "2", "SLAVES_PER_MASTER": "1", "INITIAL_PORT": strconv.Itoa(port),
-		"IP": "0.0.0.0", "STANDALONE": "true",
+	for _, c := range []struct {
+		standalone string
+		plain      int
+	}{
+		{"", 0}, {"false", 0}, {"true", 2}, {"1", 1},
 	} {
+		port := freePorts(t, 6)
+		for name, value := range map[string]string{
+			"FAKECLUSTER_GROKZEN": "1", "MASTERS": "2", "SLAVES_PER_MASTER": "1", "INITIAL_PORT": strconv.Itoa(port),
+			"IP": "0.0.0.0", "STANDALONE": c.standalone, "SENTINEL": "true",
+		} {
+			t.Setenv(name, value)
+		}
+		r := start(t, "redis-cli")
+		lines := strings.Split(r.stdout.String(), "\n")
+		if len(lines) < 6 || !strings.HasPrefix(lines[0], fmt.Sprintf("master   127.0.0.1:%d  0-8191", port)) || !strings.HasPrefix(lines[3], "replica") {
+			t.Fatalf("banner: %s", r.stdout)
+		}
+		for i := range c.plain {
+			if got := do(t, port+4+i, "CLUSTER", "MYID"); !strings.Contains(got, "cluster support disabled") {
+				t.Errorf("the server on port +%d answers CLUSTER MYID with %s", 4+i, got)
+			}
+		}
+		if nodes := strings.Count(r.stdout.String(), "127.0.0.1:"); nodes != 4+c.plain {
+			t.Errorf("STANDALONE=%s: %d nodes", c.standalone, nodes)
+		}
+		if !strings.Contains(r.stderr.String(), "sentinels are not emulated") {
+			t.Errorf("SENTINEL=true is not answered: %s", r.stderr)
+		}
+		if code, out, errs := ended(t, "healthcheck"); code != 0 || out != fmt.Sprintf("127.0.0.1:%d answers\n", port) {
+			t.Errorf("healthcheck: %d, %s%s", code, out, errs)
+		}
+		r.stop()
+	}
+	t.Setenv("STANDALONE", "some")
+	if code, _, errs := ended(t, "serve"); code != exitUsage || !strings.Contains(errs, "STANDALONE=some") {
+		t.Errorf("STANDALONE=some: %d, %s", code, errs)
+	}
+}
+
+// Without an IP the image announces the address of its container.
+func TestGrokzenAnnouncesItsOwnAddress(t *testing.T) {
+	own := ownAddress()
+	if own == "" {
+		t.Skip("this machine has no address but loopback")
+	}
+	for name, value := range map[string]string{"FAKECLUSTER_GROKZEN": "1", "INITIAL_PORT": strconv.Itoa(freePorts(t, 6))} {
 		t.Setenv(name, value)
 	}
-	r := start(t, "redis-cli")
-	lines := strings.Split(r.stdout.String(), "\n")
-	if len(lines) < 6 || !strings.HasPrefix(lines[0], fmt.Sprintf("master   127.0.0.1:%d  0-8191", port)) || !strings.HasPrefix(lines[3], "replica") {
-		t.Fatalf("banner: %s", r.stdout)
+	if r := start(t, "redis-cli"); strings.Count(r.stdout.String(), " "+own+":") != 6 {
+		t.Errorf("%s is not announced:\n%s", own, r.stdout)
 	}
-	for i := 4; i < 6; i++ {
-		if got := do(t, port+i, "CLUSTER", "MYID"); !strings.Contains(got, "cluster support disabled") {
-			t.Errorf("the server on port +%d answers CLUSTER MYID with %s", i, got)
-		}
-	}
+}
+
+// ended runs a command line that ends by itself.
+func ended(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
 }
 
 // Our own variables and flags win over the image's, and without --grokzen the
@@ -232,6 +275,7 @@ func TestGrokzen(t *testing.T) {
 func TestGrokzenPrecedence(t *testing.T) {
 	port := freePorts(t, 4)
 	t.Setenv("MASTERS", "5")
+	t.Setenv("IP", "127.0.0.1")
 	t.Setenv("INITIAL_PORT", "1")
 	t.Setenv("FAKECLUSTER_PORT", strconv.Itoa(port))
 	r := start(t, "redis-cli", "--grokzen", "--masters", "2", "--bind", "127.0.0.1")

@@ -40,13 +40,12 @@ type serve struct {
 	RedisVersion      string        `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	readinessFlags
 	dataFlags
-	serverTLS
-	Users         string `type:"path" placeholder:"FILE" help:"File of users, as Redis' aclfile has them: user alice on >password ~a:* +get."`
+	accessFlags
 	LogLevel      string `default:"info" enum:"debug,info,warn,error" help:"What to log on standard error: ${enum}."`
 	LogFormat     string `default:"text" enum:"text,json" help:"How to log: ${enum}. With json the ready message is JSON, too."`
 	ReadyFile     string `placeholder:"PATH" help:"File to write once everything answers; removed at the end."`
 	ProtectedMode string `default:"yes" enum:"yes,no" help:"Refuse to listen beyond loopback without a password: ${enum}."`
-	Grokzen       bool   `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE)."`
+	Grokzen       bool   `help:"Understand the environment of the image grokzen/redis-cluster (MASTERS, SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD, PROTECTED_MODE); SENTINEL starts none."`
 
 	Console consoleFlags `embed:""`
 
@@ -130,7 +129,7 @@ func (s *serve) check() error {
 }
 
 // clusters are the options of what to start: the cluster or the standalone
-// server, and in the image's manner two plain servers behind a cluster.
+// server, and in the image's manner plain servers behind a cluster.
 func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *kept) ([][]emulator.Option, error) {
 	shared := []emulator.Option{
 		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
@@ -145,7 +144,10 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 	if recorder != nil {
 		shared = append(shared, emulator.Observe(recorder.See))
 	}
-	secure, err := s.access()
+	if dir != nil {
+		shared = append(shared, emulator.OnSave(dir.KeepNode))
+	}
+	secure, err := s.accessFlags.options()
 	if err != nil {
 		return nil, err
 	}
@@ -187,30 +189,18 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 	if dir != nil && dir.topology != nil {
 		first = append(first, dir.topology)
 	}
-	if s.Grokzen && grokzenStandalone() {
-		second := append(at(s.Masters*(1+s.Replicas)), shared...)
-		return [][]emulator.Option{first, append(second, emulator.Servers(2))}, nil
+	if !s.Grokzen {
+		return [][]emulator.Option{first}, nil
 	}
-	return [][]emulator.Option{first}, nil
-}
-
-// access are the options about who may connect, and how.
-func (s *serve) access() (options []emulator.Option, err error) {
-	secure, err := s.serverTLS.config()
-	if err != nil {
-		return nil, err
+	if grokzenSentinel() {
+		log.Warn("SENTINEL=true counts for nothing: sentinels are not emulated")
 	}
-	if secure != nil {
-		options = append(options, emulator.TLS(secure))
+	plain, err := grokzenStandalone()
+	if err != nil || plain == 0 {
+		return [][]emulator.Option{first}, err
 	}
-	if s.Users != "" {
-		text, err := os.ReadFile(s.Users)
-		if err != nil {
-			return nil, usagef("--users: %w", err)
-		}
-		options = append(options, emulator.Users(string(text)))
-	}
-	return options, nil
+	second := append(at(s.Masters*(1+s.Replicas)), shared...)
+	return [][]emulator.Option{first, append(second, emulator.Servers(plain))}, nil
 }
 
 // startError tells apart what the user can put right.

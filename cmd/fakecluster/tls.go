@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+
+	"github.com/fakecluster/fakecluster/emulator"
 )
 
 // serverTLS are the flags of a cluster that speaks TLS.
@@ -38,6 +40,29 @@ func (f *serverTLS) config() (*tls.Config, error) {
 		"yes": tls.RequireAndVerifyClientCert, "no": tls.NoClientCert, "optional": tls.VerifyClientCertIfGiven,
 	}[f.TLSAuthClients]
 	return config, nil
+}
+
+// accessFlags are the flags about who may connect, and how.
+type accessFlags struct {
+	serverTLS
+	Users string `type:"path" placeholder:"FILE" help:"File of users, as Redis' aclfile has them: user alice on >password ~a:* +get. ACL LOAD and ACL SAVE read and write it."`
+}
+
+func (f *accessFlags) options() (options []emulator.Option, err error) {
+	secure, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	if secure != nil {
+		options = append(options, emulator.TLS(secure))
+	}
+	if f.Users != "" {
+		if _, err := os.Stat(f.Users); err != nil {
+			return nil, usagef("--users: %w", err)
+		}
+		options = append(options, emulator.UsersFile(f.Users))
+	}
+	return options, nil
 }
 
 // clientTLS are the flags of commands that connect to a cluster that may speak

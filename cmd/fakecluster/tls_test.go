@@ -162,7 +162,7 @@ func TestTLSWithoutClientCertificates(t *testing.T) {
 
 func TestUsersFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "users.acl")
-	const users = "# who may do what\nuser default on >secret ~* &* +@all\nuser alice on >pw ~a:* +get\n"
+	const users = "user default on >secret ~* &* +@all\nuser alice on >pw ~a:* +get\n"
 	if err := os.WriteFile(file, []byte(users), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -188,12 +188,40 @@ func TestUsersFile(t *testing.T) {
 	}
 }
 
+// ACL LOAD and ACL SAVE are about the file, which all nodes share.
+func TestUsersFileIsLoadedAndSaved(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(file, []byte("user alice on >pw ~a:* +get\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePorts(t, 3)
+	start(t, "redis-cli", "--port", strconv.Itoa(port), "--users", file)
+	if got := do(t, port, "ACL", "SETUSER", "bob", "on", ">pw", "+ping"); got != "OK" {
+		t.Fatal(got)
+	}
+	if got := do(t, port, "ACL", "SAVE"); got != "OK" {
+		t.Fatal(got)
+	}
+	if got := do(t, port+1, "AUTH", "bob", "pw"); !strings.HasPrefix(got, "WRONGPASS") {
+		t.Errorf("bob at another node: %s", got)
+	}
+	if got := do(t, port+1, "ACL", "LOAD"); got != "OK" {
+		t.Fatal(got)
+	}
+	if got := do(t, port+1, "AUTH", "bob", "pw"); got != "OK" {
+		t.Errorf("bob at another node that has loaded: %s", got)
+	}
+	if got := do(t, port+1, "AUTH", "alice", "pw"); got != "OK" {
+		t.Errorf("alice: %s", got)
+	}
+}
+
 func TestNonsenseAboutAccess(t *testing.T) {
 	a := newAuthority(t)
 	cert, key := a.issue(t, "server")
 	bad := filepath.Join(t.TempDir(), "bad")
 	for content, says := range map[string]string{
-		"nonsense": "line 1: should start with user", "user bob on\n\nuser bob off": "line 3: duplicate user", "user bob +nosuch": "bob: Error in ACL SETUSER",
+		"nonsense": "bad:1 should start with user", "user bob on\n\nuser bob off": "Duplicate user 'bob' found on line 3", "user bob +nosuch": "bad:1: Error in applying operation '+nosuch'",
 	} {
 		if err := os.WriteFile(bad, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -8,27 +8,16 @@ import (
 )
 
 // absentCommands are about what a server inside another process does not have:
-// a disk, a master elsewhere, modules. They check their arguments as Redis does
+// a log on disk, a master elsewhere, modules. They check their arguments as Redis does
 // and answer as one that has none of that.
 var absentCommands = map[string]command.Handler{
-	"save":         func(c *command.Call) { c.Reply.Status("OK") },
-	"bgsave":       bgSave,
 	"bgrewriteaof": func(c *command.Call) { c.Reply.Status("Background append only file rewriting started") },
-	"lastsave":     func(c *command.Call) { c.Reply.Int(c.Client.(*session).node.started.Unix()) },
 	"replicaof":    replicaOf,
 	"slaveof":      replicaOf,
 	"replconf":     replConf,
 	"failover":     failover,
 	"module|list":  func(c *command.Call) { c.Reply.Array(0) },
 	"module|help":  help,
-}
-
-func bgSave(c *command.Call) {
-	if len(c.Args) > 2 || len(c.Args) == 2 && !is(c.Args[1], "schedule") {
-		c.Reply.Error(errSyntax)
-		return
-	}
-	c.Reply.Status("Background saving started")
 }
 
 func replicaOf(c *command.Call) {

@@ -2,8 +2,6 @@ package server
 
 import (
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,9 +19,9 @@ var aclCommands = map[string]command.Handler{
 	"acl|getuser": aclGetUser,
 	"acl|help":    help,
 	"acl|list":    aclList,
-	"acl|load":    aclNoFile,
+	"acl|load":    aclLoad,
 	"acl|log":     aclLogCommand,
-	"acl|save":    aclNoFile,
+	"acl|save":    aclSave,
 	"acl|setuser": aclSetUser,
 	"acl|users":   aclUsers,
 	"acl|whoami":  aclWhoAmI,
@@ -345,30 +343,6 @@ func (n *Node) killSubscribersOf(u *acl.User) {
 			s.kill()
 		}
 	}
-}
-
-func aclNoFile(c *command.Call) {
-	c.Reply.Error("ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.")
-}
-
-// User is a user as an ACL file has it.
-type User struct {
-	Name  string
-	Rules [][]byte
-}
-
-// ErrUser says that the rules of a User make no sense.
-var ErrUser = errors.New("users")
-
-// addUsers makes the users of an ACL file. Its own default user takes the place
-// of the one that is there.
-func (n *Node) addUsers(users []User) error {
-	for _, u := range users {
-		if _, _, err := n.users.Set(u.Name, u.Rules); err != nil {
-			return fmt.Errorf("%w: %s: %s", ErrUser, u.Name, strings.TrimPrefix(err.Error(), "ERR "))
-		}
-	}
-	return nil
 }
 
 // configureUsers makes parameters count that concern users.

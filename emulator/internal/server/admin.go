@@ -59,6 +59,8 @@ func shutdown(c *command.Call) {
 		c.Reply.Error("ERR No shutdown in progress.")
 	case s.node.onShutdown == nil:
 		c.Reply.Error("ERR Errors trying to SHUTDOWN. Check logs.")
+	case save == "save" && s.node.save() != nil:
+		c.Reply.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	default:
 		s.closing = true
 		go s.node.onShutdown()

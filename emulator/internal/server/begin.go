@@ -11,6 +11,7 @@ func (n *Node) begin() error {
 	n.runID = randomHex(n.rand, 20)
 	n.started = n.clock.Now()
 	n.now = n.started
+	n.lastSave = lastSave{at: n.started}
 	n.ks = keyspace.New(keyspace.Options{
 		Databases: databases, Slots: n.clustered, Limits: keyspace.DefaultLimits(n.version), Rand: n.rand, Hooks: (*hooks)(n),
 	})

@@ -146,7 +146,8 @@ func (n *Node) infoValues() map[string]any {
 		"maxmemory_policy":         n.config.String("maxmemory-policy"),
 		"number_of_cached_scripts": n.scripts.count(), "number_of_functions": n.scripts.functionCount(), "number_of_libraries": n.scripts.libraryCount(),
 
-		"rdb_changes_since_last_save": n.ks.Dirty, "rdb_last_save_time": n.started.Unix(),
+		"rdb_changes_since_last_save": n.ks.Dirty - n.lastSave.changes, "rdb_last_save_time": n.lastSave.at.Unix(),
+		"rdb_saves": n.lastSave.count, "rdb_last_bgsave_status": okOrErr(n.lastSave.failed),
 
 		"total_connections_received": st.connections, "total_commands_processed": st.commands,
 		"rejected_connections": st.refused, "expired_keys": n.ks.Stats.Expired, "evicted_keys": st.evicted, "evicted_clients": st.evictedClients, "lazyfreed_objects": n.ks.Stats.LazyFreed, "expired_subkeys": n.ks.Stats.ExpiredFields,
@@ -167,6 +168,13 @@ func (n *Node) mode() string {
 		return "cluster"
 	}
 	return "standalone"
+}
+
+func okOrErr(failed bool) string {
+	if failed {
+		return "err"
+	}
+	return "ok"
 }
 
 func boolInt(b bool) int {

@@ -56,8 +56,11 @@ type Options struct {
 	// DeclaredKeysOnly refuses scripts a key they did not declare, whatever slot
 	// it is in.
 	DeclaredKeysOnly bool
-	// Users are those of an ACL file.
-	Users []User
+	// Users is the text of an ACL file, ACLFile the name of one.
+	Users, ACLFile string
+	// Keep stores the node's data, an RDB file, for SAVE. The node's lock is held.
+	// Without it SAVE only says that it has.
+	Keep func(rdb []byte) error
 	// Observe is shown every command that clients have had executed. The node's
 	// lock is held.
 	Observe func(Observed)
@@ -111,6 +114,7 @@ type Node struct {
 	pubsub        pubsub
 	scripts       scripts
 	saved         *savedData // by DEBUG RELOAD
+	lastSave      lastSave
 	effects       effects
 	tracking      tracking
 	isFull        bool // makeRoom could not
@@ -193,7 +197,7 @@ var families = []map[string]command.Handler{
 	scriptingCommands,
 	functionCommands,
 	migrateCommands,
-	absentCommands,
+	absentCommands, saveCommands,
 	serverCommands,
 	clusterCommands,
 	trackingCommands,

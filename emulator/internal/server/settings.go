@@ -40,7 +40,7 @@ func (n *Node) configure(o Options) error {
 	for name, value := range map[string]string{
 		"databases": databases,
 		"port":      fmt.Sprint(o.Port), "requirepass": o.Password, "save": "", "cluster-enabled": yesNo(o.Cluster),
-		"enable-debug-command": "local",
+		"enable-debug-command": "local", "aclfile": o.ACLFile,
 	} {
 		if !n.config.Has(name) {
 			continue
@@ -56,7 +56,7 @@ func (n *Node) configure(o Options) error {
 	}
 	n.config.OnChange("port", n.keepPort)
 	n.applyConfig()
-	return n.addUsers(o.Users)
+	return n.readUsers()
 }
 
 // keepPort refuses another port: where a node listens is for whoever started

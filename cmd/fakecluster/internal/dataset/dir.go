@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/wholefile"
@@ -21,8 +22,11 @@ import (
 // Dir is a directory that keeps data and topology across restarts: for every
 // node dump-PORT.rdb and, in a cluster, nodes-PORT.conf, each written as a whole.
 type Dir struct {
-	path    string
-	log     *slog.Logger
+	path string
+	log  *slog.Logger
+	kept chan struct{} // a node has been kept: its place in the cluster is next
+
+	mu      sync.Mutex
 	written map[string][]byte // what the files hold, not to write it again
 }
 
@@ -31,7 +35,7 @@ func Open(path string, log *slog.Logger) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
 	}
-	return &Dir{path: path, log: log, written: map[string][]byte{}}, nil
+	return &Dir{path: path, log: log, kept: make(chan struct{}, 1), written: map[string][]byte{}}, nil
 }
 
 var currentEpoch = regexp.MustCompile(`(?m)^vars currentEpoch (\d+)`)
@@ -80,8 +84,8 @@ func (d *Dir) nodes(n *emulator.Node) string {
 	return filepath.Join(d.path, "nodes-"+portOf(n)+".conf")
 }
 
-// Restore loads what the directory keeps and returns how many keys. Replicas copy their masters; what a
-// node without slots left behind is no longer anybody's.
+// Restore loads what the directory keeps and returns how many keys. Replicas copy
+// their masters; what a node without slots left behind is no longer anybody's.
 func (d *Dir) Restore(c *emulator.Cluster) (keys int, err error) {
 	for _, n := range c.Nodes() {
 		if n.Role() != "master" || len(n.Slots()) == 0 && !standalone(c) {
@@ -157,7 +161,30 @@ func (d *Dir) saveTopology(n *emulator.Node) error {
 	return d.write(d.nodes(n), text)
 }
 
+// KeepNode writes the data of one node, as it is at SAVE. It asks the node
+// nothing; the rest of the directory follows while Keep runs.
+func (d *Dir) KeepNode(n *emulator.Node, rdb []byte) error {
+	d.forget(d.dump(n)) // whoever asks for it may have lost the file
+	if err := d.write(d.dump(n), rdb); err != nil {
+		return err
+	}
+	select {
+	case d.kept <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// forget makes a file be written whether it has changed or not.
+func (d *Dir) forget(file string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.written, file)
+}
+
 func (d *Dir) write(file string, content []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if bytes.Equal(d.written[file], content) {
 		return nil
 	}
@@ -168,7 +195,7 @@ func (d *Dir) write(file string, content []byte) error {
 	return nil
 }
 
-// Keep saves now and then until ctx ends, and then once more, with the nodes
+// Keep saves now and then, and after KeepNode, until ctx ends, and then once more, with the nodes
 // frozen so that nothing is acknowledged and lost.
 func (d *Dir) Keep(ctx context.Context, interval time.Duration, clusters ...*emulator.Cluster) error {
 	var ticks <-chan time.Time
@@ -180,9 +207,9 @@ func (d *Dir) Keep(ctx context.Context, interval time.Duration, clusters ...*emu
 	for {
 		select {
 		case <-ticks:
-			if err := d.Save(clusters...); err != nil {
-				d.log.Error("data could not be saved", "error", err)
-			}
+			d.saveOrSay(clusters)
+		case <-d.kept:
+			d.saveOrSay(clusters)
 		case <-ctx.Done():
 			for _, c := range clusters {
 				for _, n := range c.Nodes() {
@@ -191,5 +218,11 @@ func (d *Dir) Keep(ctx context.Context, interval time.Duration, clusters ...*emu
 			}
 			return d.Save(clusters...)
 		}
+	}
+}
+
+func (d *Dir) saveOrSay(clusters []*emulator.Cluster) {
+	if err := d.Save(clusters...); err != nil {
+		d.log.Error("data could not be saved", "error", err)
 	}
 }
