@@ -17,6 +17,7 @@ func TestNodeClients(t *testing.T) {
 		{"redis 4.7", "noderedis.mjs", "redis4"},
 		{"redis", "noderedis.mjs", "redis"},
 		{"ioredis", "ioredis.mjs", "ioredis"},
+		{"iovalkey", "ioredis.mjs", "iovalkey"},
 		{"bullmq", "bullmq.mjs", "bullmq"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

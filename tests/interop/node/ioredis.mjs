@@ -1,6 +1,9 @@
-// The npm package ioredis.
-import { Cluster } from 'ioredis'
+// The npm package ioredis, or iovalkey, which was made of it: the second argument.
+import process from 'node:process'
 import { exercise, seeds } from './scenario.mjs'
+
+const name = process.argv[3]
+const { Cluster } = await import(name)
 
 const cluster = new Cluster(seeds(), { slotsRefreshTimeout: 10000 })
 const subscriber = new Cluster(seeds(), { slotsRefreshTimeout: 10000 })
@@ -10,7 +13,7 @@ const results = replies => replies.map(([error, result]) => {
 })
 
 await exercise({
-  name: 'ioredis',
+  name,
   set: (key, value) => cluster.set(key, value),
   get: key => cluster.get(key),
   incr: key => cluster.incr(key),
