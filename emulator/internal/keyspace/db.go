@@ -72,6 +72,12 @@ func (db *DB) Stored(key []byte) Value {
 // Exists reports whether key is there and not expired, without a trace.
 func (db *DB) Exists(key []byte) bool { return db.live(key) != nil }
 
+// Lives reports whether key is there and not expired, and removes nothing.
+func (db *DB) Lives(key []byte) bool {
+	k := db.entries.Find(key)
+	return k != nil && !db.expired(k)
+}
+
 // live finds a key, removing it if its time has come.
 func (db *DB) live(key []byte) *Key {
 	k := db.entries.Find(key)

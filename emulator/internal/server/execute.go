@@ -200,7 +200,7 @@ func (n *Node) appendChannels(keys [][]byte, spec *command.Spec, args [][]byte) 
 	return keys
 }
 
-func (n *Node) existsIn0(key []byte) bool { return n.ks.DB(0).Exists(key) }
+func (n *Node) existsIn0(key []byte) bool { return n.ks.DB(0).Lives(key) }
 
 // redirect answers with MOVED, ASK or their kin.
 func (s *session) redirect(c *command.Call, v topology.Verdict) {
