@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/slots"
 )
@@ -121,11 +119,12 @@ func (c realCluster) promote(master int) error {
 // altogether, and on the end of the old one, would take a node timeout.
 func (c realCluster) awaitMaster(node, master int) error {
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		ranges, err := c.test.Node(c.Nodes[node].Addr()).ClusterSlots(c.ctx).Result()
+		ranges, err := c.test.Node(c.Nodes[node].Addr()).Do(c.ctx, "CLUSTER", "SLOTS").Slice()
 		if err != nil {
 			return fmt.Errorf("CLUSTER SLOTS at node %d: %w", node, err)
 		}
-		if slices.ContainsFunc(ranges, func(r redis.ClusterSlot) bool { return r.Nodes[0].ID == c.IDs[master] }) {
+		// A range is its first slot, its last, its master and the replicas.
+		if slices.ContainsFunc(ranges, func(r any) bool { return r.([]any)[2].([]any)[2] == c.IDs[master] }) {
 			return nil
 		}
 		if time.Now().After(deadline) {
