@@ -70,7 +70,10 @@ type Client struct {
 }
 
 var (
-	viewParameter     = parameter{"view", "the name of a node: show what it believes"}
+	viewParameter = parameter{"view", "the name of a node: show what it believes"}
+	keyParameters = []parameter{
+		{"type", "string, list, set, hash, zset or stream"}, {"ttl", "never for those that do not expire, some for those that do, 90s for those that do within"},
+	}
 	limitParameter    = parameter{"limit", "how many at most"}
 	commandParameters = []parameter{
 		{"node", "the name of the node that executed it"}, {"client", "a part of the client's name or address"},
@@ -95,11 +98,10 @@ func (c *Console) routes() []route {
 		route{method: "GET", path: "/api/v1/nodes", summary: "List the nodes.", query: []parameter{viewParameter}, answer: []Node{}, serve: c.getNodes},
 		route{method: "GET", path: "/api/v1/nodes/{node}", summary: "Tell of one node.", query: []parameter{{"node", "its name, n1"}}, answer: Node{}, serve: c.getNode},
 		route{method: "GET", path: "/api/v1/slots", summary: "List the owners of all slots.", query: []parameter{viewParameter}, answer: []Owned{}, serve: c.getSlots},
-		route{method: "GET", path: "/api/v1/slots/{slot}", summary: "List keys of a slot.", query: []parameter{{"slot", "0 to 16383"}, limitParameter}, answer: KeyPage{}, serve: c.getSlot},
-		route{method: "GET", path: "/api/v1/keys", summary: "List keys of all masters, or those with a hash tag.", query: []parameter{
-			{"tag", "the hash tag, without braces"}, {"match", "a glob, as for SCAN"}, {"type", "string, list, set, hash, zset or stream"},
-			{"cursor", "where the part before ended"}, limitParameter,
-		}, answer: KeyPage{}, serve: c.getKeys},
+		route{method: "GET", path: "/api/v1/slots/{slot}", summary: "List keys of a slot.", query: append([]parameter{{"slot", "0 to 16383"}, limitParameter}, keyParameters...), answer: KeyPage{}, serve: c.getSlot},
+		route{method: "GET", path: "/api/v1/keys", summary: "List keys of all masters, or those with a hash tag.", query: append([]parameter{
+			{"tag", "the hash tag, without braces"}, {"match", "a glob, as for SCAN"}, {"cursor", "where the part before ended"}, limitParameter,
+		}, keyParameters...), answer: KeyPage{}, serve: c.getKeys},
 		route{method: "GET", path: "/api/v1/key", summary: "Tell which slot and node a key belongs to, and what it holds.", query: []parameter{{"key", "the key; of several, each is told of"}}, answer: []Key{}, serve: c.getKey},
 		route{method: "GET", path: "/api/v1/clients", summary: "List the clients.", query: []parameter{{"node", "those of one node"}, limitParameter}, answer: ClientList{}, serve: c.getClients},
 		route{method: "GET", path: "/api/v1/commands", summary: "List the latest commands of clients, as far as they were traced.", query: append([]parameter{limitParameter}, commandParameters...), answer: []Command{}, serve: c.getCommands},
@@ -273,7 +275,11 @@ func (c *Console) getSlot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, c.keysOfSlot(slot, "", limit))
+	f, err := keyFilterOf(r.FormValue("type"), r.FormValue("ttl"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, c.keysOfSlot(slot, "", f, limit))
 	return nil
 }
 
@@ -282,11 +288,15 @@ func (c *Console) getKeys(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	f, err := keyFilterOf(r.FormValue("type"), r.FormValue("ttl"))
+	if err != nil {
+		return err
+	}
 	if tag := r.FormValue("tag"); tag != "" {
-		writeJSON(w, c.keysOfSlot(slots.OfString(tag), tag, limit))
+		writeJSON(w, c.keysOfSlot(slots.OfString(tag), tag, f, limit))
 		return nil
 	}
-	page, err := c.scan(r.FormValue("match"), r.FormValue("type"), r.FormValue("cursor"), limit)
+	page, err := c.scan(r.FormValue("match"), r.FormValue("cursor"), f, limit)
 	if err == nil {
 		writeJSON(w, page)
 	}

@@ -2,10 +2,12 @@ package console
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -202,12 +204,50 @@ func printable(s string) string {
 	return strconv.Quote(s)
 }
 
-// keysOfSlot lists keys of a slot, those with a tag only if one is given.
-func (c *Console) keysOfSlot(slot slots.Slot, tag string, limit int) KeyPage {
+// keyFilter chooses keys by what they are; what is empty matches all.
+type keyFilter struct {
+	kind    string        // string, list …
+	never   bool          // those that do not expire
+	within  time.Duration // those that expire at all, and no later
+	expires bool          // whether within counts
+}
+
+// keyFilterOf is what the parameters type and ttl ask for.
+func keyFilterOf(kind, ttl string) (keyFilter, error) {
+	f := keyFilter{kind: strings.ToLower(kind)}
+	switch ttl {
+	case "":
+	case "never":
+		f.never = true
+	case "some":
+		f.expires, f.within = true, math.MaxInt64
+	default:
+		within, err := time.ParseDuration(ttl)
+		if err != nil || within < 0 {
+			return f, badRequest("ttl is neither never nor some nor a time such as 90s: " + strconv.Quote(ttl))
+		}
+		f.expires, f.within = true, within
+	}
+	return f, nil
+}
+
+func (f keyFilter) matches(k Key) bool {
+	switch {
+	case f.kind != "" && f.kind != k.Type, f.never && k.TTLMS >= 0:
+		return false
+	case f.expires:
+		return k.TTLMS >= 0 && k.TTLMS <= f.within.Milliseconds()
+	}
+	return true
+}
+
+// keysOfSlot lists keys of a slot that a filter lets through, those with a tag
+// only if one is given.
+func (c *Console) keysOfSlot(slot slots.Slot, tag string, f keyFilter, limit int) KeyPage {
 	page := KeyPage{Keys: []Key{}}
 	wanted := limit
-	if tag != "" {
-		wanted = 100_000 // other tags and keys share the slot
+	if tag != "" || f != (keyFilter{}) {
+		wanted = 100_000 // others share the slot
 	}
 	for _, n := range c.holders(c.cluster.NodeForSlot(slot), slot) {
 		reply, err := n.Do("CLUSTER", "GETKEYSINSLOT", strconv.Itoa(int(slot)), strconv.Itoa(wanted))
@@ -219,8 +259,11 @@ func (c *Console) keysOfSlot(slot slots.Slot, tag string, limit int) KeyPage {
 			if len(page.Keys) == limit {
 				return page
 			}
-			if tag == "" || slots.TagString(key) == tag {
-				page.Keys = append(page.Keys, c.summary(n, key))
+			if tag != "" && slots.TagString(key) != tag {
+				continue
+			}
+			if k := c.summary(n, key); f.matches(k) {
+				page.Keys = append(page.Keys, k)
 			}
 		}
 	}
@@ -234,9 +277,9 @@ func (c *Console) summary(n *emulator.Node, key string) Key {
 	return k
 }
 
-// scan lists keys of all masters that a pattern and a type match, from where a
-// cursor, "n2:17", left off.
-func (c *Console) scan(match, kind, cursor string, limit int) (KeyPage, error) {
+// scan lists keys of all masters that a pattern matches and a filter lets
+// through, from where a cursor, "n2:17", left off.
+func (c *Console) scan(match, cursor string, f keyFilter, limit int) (KeyPage, error) {
 	page := KeyPage{Keys: []Key{}}
 	masters := slices.DeleteFunc(c.cluster.Nodes(), func(n *emulator.Node) bool { return n.Down() || n.Role() != "master" })
 	at := "0"
@@ -254,15 +297,17 @@ func (c *Console) scan(match, kind, cursor string, limit int) (KeyPage, error) {
 			if match != "" {
 				command = append(command, "MATCH", match)
 			}
-			if kind != "" {
-				command = append(command, "TYPE", kind)
+			if f.kind != "" {
+				command = append(command, "TYPE", f.kind)
 			}
 			reply, err := n.Do(command...)
 			if err != nil {
 				return page, badRequest(err.Error())
 			}
 			for _, element := range list(scanned(reply)) {
-				page.Keys = append(page.Keys, c.summary(n, fmt.Sprint(element)))
+				if k := c.summary(n, fmt.Sprint(element)); f.matches(k) {
+					page.Keys = append(page.Keys, k)
+				}
 			}
 			at = fmt.Sprint(list(reply)[0])
 			if len(page.Keys) >= limit && at != "0" {

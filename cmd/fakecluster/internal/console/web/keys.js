@@ -32,7 +32,6 @@ browse.addEventListener("submit", (event) => { event.preventDefault(); find(); }
 browse.by.addEventListener("change", () => {
   put(one("#by-what"), { match: "Pattern", tag: "Tag", slot: "Slot" }[browse.by.value]);
   browse.what.placeholder = { match: "*", tag: "user:42", slot: "0" }[browse.by.value];
-  browse.type.disabled = browse.by.value !== "match";
 });
 more.addEventListener("click", () => find(page.cursor));
 
@@ -45,11 +44,11 @@ export function bySlot(slot) {
 }
 
 async function find(cursor = "") {
-  const what = browse.what.value.trim(), kind = browse.by.value;
+  const what = browse.what.value.trim(), kind = browse.by.value, filter = { type: browse.type.value, ttl: browse.ttl.value };
   try {
-    if (kind === "slot") page = await get(`/api/v1/slots/${encodeURIComponent(what || "0")}`);
-    else if (kind === "tag") page = await get("/api/v1/keys", { tag: what.replace(/^\{|\}$/g, "") });
-    else page = await get("/api/v1/keys", { match: what === "*" ? "" : what, type: browse.type.value, cursor });
+    if (kind === "slot") page = await get(`/api/v1/slots/${encodeURIComponent(what || "0")}`, filter);
+    else if (kind === "tag") page = await get("/api/v1/keys", { ...filter, tag: what.replace(/^\{|\}$/g, "") });
+    else page = await get("/api/v1/keys", { ...filter, match: what === "*" ? "" : what, cursor });
   } catch (error) {
     put(one("#found"), error.message);
     return;
