@@ -264,7 +264,11 @@ func (n *Node) loading() bool { return n.now.Before(n.life.loadingUntil) }
 // reset ends the session as a crash of the node does: the peer's next read or
 // write fails.
 func (s *session) reset() {
-	resetConn(s.conn)
+	if tcp, ok := s.conn.(*net.TCPConn); ok {
+		tcp.SetLinger(0) // an error would be that it is closed
+	} else {
+		resetConn(s.conn)
+	}
 	s.disconnect()
 }
 

@@ -40,6 +40,9 @@ func (n *Node) Serve(ln net.Listener) error {
 		func(c redcon.Conn, _ redcon.Command) {
 			s := newSession(n, c.NetConn().(*wrappedConn).Conn)
 			s.listener, s.turn = l, n.loop.join(s.conn)
+			if s.turn == nil {
+				s.socket = n.hangups.newReader(s.conn)
+			}
 			s.serve()
 			c.NetConn().Close()
 		},
@@ -50,6 +53,9 @@ func (n *Node) Serve(ln net.Listener) error {
 	n.listeners = append(n.listeners, l)
 	if n.options.InOrder && n.loop == nil && ln.Addr().Network() == "tcp" {
 		n.loop = newEventLoop()
+	}
+	if _, sockets := ln.(*net.TCPListener); sockets && !n.options.InOrder && n.hangups == nil {
+		n.hangups = newHangups()
 	}
 	go func() {
 		defer close(l.done)
@@ -105,6 +111,20 @@ func (w *wrappedConn) Read(b []byte) (int, error) {
 	return copy(b, handshake), nil
 }
 
+// closeConn closes the session's connection. Of a socket that takes until the
+// session has let go of it, for which it may need the node's lock that is held here.
+func (s *session) closeConn() {
+	if s.socket == nil {
+		s.conn.Close()
+		return
+	}
+	s.listener.conns.Add(1)
+	go func() {
+		defer s.listener.conns.Done()
+		s.conn.Close()
+	}()
+}
+
 // Close ends every session and stops listening. It returns when all goroutines
 // of the node have ended.
 func (n *Node) Close() {
@@ -128,4 +148,5 @@ func (n *Node) Close() {
 		l.close()
 	}
 	n.loop.close()
+	n.hangups.close()
 }

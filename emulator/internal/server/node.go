@@ -146,6 +146,7 @@ type Node struct {
 	listeners []*listener
 	ended     []*listener // which no longer accept
 	loop      *eventLoop  // nil where nobody listens on TCP
+	hangups   *hangups    // nil where nobody does, or in order
 }
 
 // dbKey names a key across databases.

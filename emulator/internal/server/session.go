@@ -34,6 +34,7 @@ type session struct {
 	parked    *waiter  // what to wait for next
 	postponed [][]byte // a command to be tried again before others
 
+	socket   *socketReader // nil if the connection is none, or there are turns
 	turn     *turn
 	unread   bool // the last read may have left something
 	out      outQueue
@@ -107,6 +108,7 @@ func (s *session) serve() {
 	}
 	defer s.node.dismiss(s)
 	defer s.turn.leave()
+	defer s.socket.leave()
 	for s.step() {
 	}
 	if !s.killed.Load() {
@@ -114,39 +116,64 @@ func (s *session) serve() {
 	}
 }
 
-// step runs what has arrived, or waits for what is to come. It returns false
+// step runs what has arrived, and waits for what is to come. It returns false
 // when the session is over.
 func (s *session) step() bool {
-	more, err := s.runBatch()
-	switch {
-	case err != nil || s.killed.Load():
+	if s.run() != nil {
 		return false
-	case s.parked != nil:
+	}
+	if s.parked != nil {
 		s.turn.end()
 		s.unread = true
 		return s.awaitService()
-	case more:
-		return true
 	}
-	s.turn.wait(s.unread)
-	_, err = s.parser.Read(s.conn)
-	s.unread = s.parser.Room() == 0
-	if err == nil {
+	err := s.read()
+	switch {
+	case err == nil:
 		return true
-	}
-	if errors.Is(err, resp.ErrQueryBufferLimit) {
+	case errors.Is(err, errClosing):
+		return false
+	case errors.Is(err, resp.ErrQueryBufferLimit):
 		s.node.log.Warn("closing a client that reached the query buffer limit", "addr", s.addr)
 		return false
 	}
-	for more := true; more && !s.killed.Load(); { // what came ahead of the end still runs
-		if more, err = s.runBatch(); err != nil || s.parked != nil {
-			break
-		}
-	}
-	if s.parked != nil {
+	// What came ahead of the end still runs.
+	if s.run() == nil && s.parked != nil {
 		s.abandonWait(s.parked)
 	}
 	return false
+}
+
+// run executes the requests at hand, up to one that has to wait.
+func (s *session) run() error {
+	for more := s.parked == nil; more; more = more && s.parked == nil {
+		var err error
+		if more, err = s.runBatch(); err != nil {
+			return err
+		}
+		if s.killed.Load() {
+			return errClosing
+		}
+	}
+	return nil
+}
+
+// read waits until more has arrived. From a socket it goes on reading and running
+// until there is something else to do than wait for more.
+func (s *session) read() error {
+	if s.socket != nil {
+		return s.socket.read(s.parser, s.mayWait)
+	}
+	s.turn.wait(s.unread)
+	_, err := s.parser.Read(s.conn)
+	s.unread = s.parser.Room() == 0
+	return err
+}
+
+// mayWait runs what has been read and reports whether it is done with that.
+func (s *session) mayWait() (bool, error) {
+	err := s.run()
+	return err == nil && s.parked == nil, err
 }
 
 var errClosing = errors.New("the connection is to be closed")
@@ -259,7 +286,7 @@ func (s *session) disconnect() {
 	s.killed.Store(true)
 	s.node.forgetSession(s)
 	s.out.close()
-	s.conn.Close()
+	s.closeConn()
 	s.turn.cancel()
 }
 
