@@ -24,6 +24,12 @@ func (c *Clock) Now() time.Time {
 	return time.Now().Add(time.Duration(c.offset.Load()))
 }
 
+// NowSince is Now for who knows that it was earlier before: it asks one of the
+// system's two clocks instead of both, which is felt when every command does.
+func (c *Clock) NowSince(earlier time.Time) time.Time {
+	return earlier.Add(time.Since(earlier) + time.Duration(c.offset.Load()))
+}
+
 // Advance moves the time forward by d and wakes those who wait for a time.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()

@@ -286,7 +286,7 @@ func (n *Node) invoke(c *command.Call) {
 		n.effects.apart = true
 	}
 	c.Spec.Handler(c)
-	n.now = n.clock.Now()
+	n.now = n.clock.NowSince(n.now)
 	failed := outcome.Errors > failures
 	if b, ok := c.Reply.(*lua.Builder); ok {
 		failed, outcome.LastError = b.Failure() != "", b.Failure()
