@@ -108,11 +108,11 @@ func (w *wire) skip() error {
 	}
 	n := 0
 	if c := text[0]; c == '$' || c == '*' {
-		if n, err = strconv.Atoi(string(text[1 : len(text)-2])); err != nil {
-			return fmt.Errorf("read a reply: %w", err)
-		}
-		if n < 0 {
+		if text[1] == '-' { // null
 			return nil
+		}
+		for _, digit := range text[1 : len(text)-2] {
+			n = 10*n + int(digit-'0')
 		}
 	}
 	switch text[0] {

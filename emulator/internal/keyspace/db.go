@@ -181,7 +181,9 @@ func (db *DB) remove(k *Key) {
 	if db.keyspace.slots {
 		db.slot(slots.OfString(k.key)).unlink(k)
 	}
-	db.used -= k.Value.footprint.bytes
+	if f := k.Value.footprint; f != nil {
+		db.used -= f.bytes
+	}
 	db.entries.Delete(k.key)
 }
 

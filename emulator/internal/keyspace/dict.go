@@ -14,8 +14,11 @@ import (
 // cursor that never misses an element present from start to end, whatever
 // happens to the table in between, and a random element in constant time.
 //
-// The zero value is an empty dictionary.
-type Dict[V any] struct {
+// The zero value is an empty dictionary. It is no larger than a pointer, because
+// most values have one that they do not use yet.
+type Dict[V any] struct{ *tables[V] }
+
+type tables[V any] struct {
 	// While rehashing, old holds buckets from moved on; everything else and
 	// every new node is in table. Otherwise old is nil.
 	table, old []*Node[V]
@@ -39,14 +42,24 @@ const minBuckets = 4
 func hashOf(key string) uint64 { return xxhash.Sum64String(key) }
 
 // Len is the number of elements.
-func (d *Dict[V]) Len() int { return d.length }
+func (d *Dict[V]) Len() int {
+	if d.tables == nil {
+		return 0
+	}
+	return d.length
+}
 
 // Buckets is the number of buckets, those of both tables while rehashing.
-func (d *Dict[V]) Buckets() int { return len(d.table) + len(d.old) }
+func (d *Dict[V]) Buckets() int {
+	if d.tables == nil {
+		return 0
+	}
+	return len(d.table) + len(d.old)
+}
 
 // Find returns the node of key, or nil.
 func (d *Dict[V]) Find(key []byte) *Node[V] {
-	if d.length == 0 {
+	if d.Len() == 0 {
 		return nil
 	}
 	hash := xxhash.Sum64(key)
@@ -67,7 +80,7 @@ func (d *Dict[V]) Find(key []byte) *Node[V] {
 
 // FindString is Find for a string key.
 func (d *Dict[V]) FindString(key string) *Node[V] {
-	if d.length == 0 {
+	if d.Len() == 0 {
 		return nil
 	}
 	hash := hashOf(key)
@@ -88,6 +101,9 @@ func (d *Dict[V]) FindString(key string) *Node[V] {
 
 // Add puts in a key that must not be there yet and returns its node.
 func (d *Dict[V]) Add(key string, value V) *Node[V] {
+	if d.tables == nil {
+		d.tables = new(tables[V])
+	}
 	d.rehashStep()
 	if d.old == nil && d.length >= len(d.table) {
 		d.resize(max(minBuckets, len(d.table)*2))
@@ -101,7 +117,7 @@ func (d *Dict[V]) Add(key string, value V) *Node[V] {
 
 // Delete takes a key out and returns its node, or nil if it was not there.
 func (d *Dict[V]) Delete(key string) *Node[V] {
-	if d.length == 0 {
+	if d.Len() == 0 {
 		return nil
 	}
 	d.rehashStep()
@@ -172,6 +188,9 @@ func (d *Dict[V]) rehashStep() {
 // change during the walk.
 func (d *Dict[V]) All() iter.Seq[*Node[V]] {
 	return func(yield func(*Node[V]) bool) {
+		if d.tables == nil {
+			return
+		}
 		for _, table := range [2][]*Node[V]{d.old, d.table} {
 			for _, n := range table {
 				for n != nil {
@@ -192,7 +211,7 @@ func (d *Dict[V]) All() iter.Seq[*Node[V]] {
 // reversed, so growing and shrinking only ever splits or joins buckets that
 // are done, or that are still to come. visit must not change the dictionary.
 func (d *Dict[V]) Scan(cursor uint64, visit func(*Node[V])) uint64 {
-	if d.length == 0 {
+	if d.Len() == 0 {
 		return 0
 	}
 	small, large := d.table, d.old
@@ -236,7 +255,7 @@ const longChain = 8
 // picks a bucket and a place in its chain until there is an element, so that one
 // with a chain of its own is not chosen more often than its fellows.
 func (d *Dict[V]) Random(rng *rand.Rand) *Node[V] {
-	if d.length == 0 {
+	if d.Len() == 0 {
 		return nil
 	}
 	for {

@@ -9,6 +9,9 @@ import (
 // long the chains in them.
 func (d *Dict[V]) Stats() string {
 	var b strings.Builder
+	if d.tables == nil {
+		d = &Dict[V]{new(tables[V])}
+	}
 	main := d.table
 	if d.old != nil {
 		main = d.old

@@ -147,5 +147,5 @@ type Entry struct {
 	access    access
 	slotPrev  *Key
 	slotNext  *Key
-	footprint footprint
+	footprint *footprint // nil unless memory is tracked
 }

@@ -19,7 +19,7 @@ func (ks *Keyspace) TrackMemory(on bool) {
 			continue
 		}
 		for k := range db.entries.All() {
-			k.Value.footprint = footprint{}
+			k.Value.footprint = nil
 			db.measure(k)
 		}
 	}
@@ -60,15 +60,18 @@ func (db *DB) measure(k *Key) {
 		return
 	}
 	bytes := memoryOf(k)
+	if k.Value.footprint == nil {
+		k.Value.footprint = new(footprint)
+	}
 	db.used += bytes - k.Value.footprint.bytes
 	v := k.Value.value
-	k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(v)), buckets: bucketsOf(v)}
+	*k.Value.footprint = footprint{bytes: bytes, length: int32(lengthOf(v)), buckets: bucketsOf(v)}
 }
 
 // remeasure measures a key that has changed, if it has enough.
 func (db *DB) remeasure(k *Key) {
 	const fraction = 16
-	f := &k.Value.footprint
+	f := k.Value.footprint
 	f.changes++
 	grown := int32(lengthOf(k.Value.value)) - f.length
 	if max(f.changes, grown, -grown)*fraction >= f.length || f.buckets != bucketsOf(k.Value.value) {

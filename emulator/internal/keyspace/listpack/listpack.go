@@ -43,7 +43,7 @@ type Pack struct {
 
 // New returns an empty listpack.
 func New() *Pack {
-	data := make([]byte, emptySize, 64)
+	data := make([]byte, emptySize, 32)
 	data[headerSize] = terminator
 	p := &Pack{data: data}
 	p.setSize()
@@ -270,7 +270,7 @@ func (p *Pack) open(start, end, width, added int) []byte {
 	old := len(p.data)
 	grow := width - (end - start)
 	if grow > 0 {
-		p.data = slices.Grow(p.data, grow)[:old+grow]
+		p.grow(old + grow)
 	}
 	copy(p.data[start+width:], p.data[end:old])
 	p.data = p.data[:old+grow]
@@ -279,6 +279,24 @@ func (p *Pack) open(start, end, width, added int) []byte {
 		p.setCount(n + added)
 	}
 	return p.data[start : start+width]
+}
+
+// growsExactly bounds the listpacks, in bytes, that get just the room they need,
+// as those of Redis do: most values are small, and stay so.
+const growsExactly = 4096
+
+// grow makes room for size bytes.
+func (p *Pack) grow(size int) {
+	switch {
+	case size <= cap(p.data):
+		p.data = p.data[:size]
+	case size <= growsExactly:
+		grown := slices.Grow([]byte(nil), size)[:size]
+		copy(grown, p.data)
+		p.data = grown
+	default:
+		p.data = slices.Grow(p.data, size-len(p.data))[:size]
+	}
 }
 
 // cut removes the bytes from start to end, which hold n elements.
