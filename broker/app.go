@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type App struct {
 	b             *Broker
 	subscriptions []*Subscription
 	transactional bool
+	misuse        []error // what can be seen to be wrong without asking a server
 	ready         chan struct{}
 	once          sync.Once
 }
@@ -25,14 +27,26 @@ type App struct {
 // Part is what an App consists of: Subscriptions and TransactionalPublish.
 type Part interface{ join(*App) }
 
-// NewApp makes a service. It does no I/O; see Run.
+// NewApp makes a service on a broker that no other one has. It does no I/O; see Run,
+// which also returns what is wrong with the parts.
 func NewApp(name, version string, b *Broker, parts ...Part) *App {
 	a := &App{name: name, version: version, b: b, ready: make(chan struct{})}
-	for _, part := range parts {
+	for i, part := range parts {
+		if s, ok := part.(*Subscription); part == nil || ok && s == nil {
+			a.refuse(&Refusal{Reason: fmt.Sprintf("part %d of the app is nil", i+1)})
+			continue
+		}
 		part.join(a)
+	}
+	if b == nil {
+		a.refuse(&Refusal{Reason: "the app has no broker: make one by Cluster, Standalone or FromClient"})
+	} else if !b.carry(a) {
+		a.refuse(&Refusal{Reason: ErrTaken.Error(), Err: ErrTaken})
 	}
 	return a
 }
+
+func (a *App) refuse(r *Refusal) { a.misuse = append(a.misuse, r) }
 
 // Name is the service's name.
 func (a *App) Name() string { return a.name }
@@ -53,8 +67,12 @@ func (a *App) Ready() <-chan struct{} { return a.ready }
 var ErrRunTwice = errors.New("broker: an app runs only once")
 
 // ErrShared is wrapped by the error of running an App with a Subscription that another
-// one has.
-var ErrShared = errors.New("broker: the subscription is part of an app that was run")
+// one has, or that it has twice.
+var ErrShared = errors.New("broker: a subscription is part of one app, once: call Subscribe where the app is made")
+
+// ErrTaken is wrapped by the error of running an App on a Broker that carries another
+// one, whose end would close it.
+var ErrTaken = errors.New("broker: the broker carries another app: give each app a broker of its own")
 
 // ErrAbandoned is wrapped by the error of Run when handlers did not end in time. Their
 // messages are pending.
@@ -73,7 +91,9 @@ func (a *App) Run(ctx context.Context) (err error) {
 	if !first {
 		return ErrRunTwice
 	}
-	defer func() { err = errors.Join(err, a.b.Close()) }()
+	if a.b != nil && a.b.app == a {
+		defer func() { err = errors.Join(err, a.b.Close()) }()
+	}
 	if err := a.start(ctx); err != nil {
 		return fmt.Errorf("broker: %s %s did not start: %w", a.name, a.version, err)
 	}
@@ -85,18 +105,21 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 // start connects, checks and subscribes.
 func (a *App) start(ctx context.Context) error {
-	if err := a.join(); err != nil {
-		return err
+	if len(a.misuse) > 0 {
+		return errors.Join(a.misuse...)
 	}
 	client, err := a.b.Client()
 	if err != nil {
 		return err
 	}
 	if err := shim.Connect(ctx, client, a.b.o.StartWithin); err != nil {
+		if strings.Contains(err.Error(), "cluster support disabled") {
+			err = fmt.Errorf("%w: use Standalone for a single server", err)
+		}
 		return fmt.Errorf("not every master can be reached: %w", err)
 	}
 	for _, s := range a.subscriptions {
-		if s.b != nil {
+		if !s.taken.CompareAndSwap(false, true) {
 			return fmt.Errorf("%w: %s", ErrShared, s.name)
 		}
 		s.attach(a.b)
@@ -117,23 +140,6 @@ func (a *App) start(ctx context.Context) error {
 	}
 	if err := preparing.Wait(); err != nil {
 		return errors.Join(err, a.disconnect(ctx))
-	}
-	return nil
-}
-
-// join tells the broker what the app needs of it.
-func (a *App) join() error {
-	a.b.mu.Lock()
-	defer a.b.mu.Unlock()
-	if a.b.closed {
-		return ErrClosed
-	}
-	a.b.allowed = a.transactional
-	for _, s := range a.subscriptions {
-		a.b.capacity += s.connections()
-		if channel, ok := s.source.(PubSubSource); ok && !channel.pattern {
-			a.b.modes[channel.name] = channel.sharded
-		}
 	}
 	return nil
 }

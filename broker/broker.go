@@ -65,6 +65,7 @@ func (o *Options) fill() {
 	if o.Block <= 0 {
 		o.Block = time.Second
 	}
+	o.Block = max(o.Block, time.Millisecond) // less would be sent as 0, which is forever
 	if o.StopWithin <= 0 {
 		o.StopWithin = 20 * time.Second
 	}
@@ -80,6 +81,7 @@ type Broker struct {
 	cluster bool
 	shim    shim.Metrics
 
+	app      *App // that it carries
 	mu       sync.Mutex
 	client   redis.UniversalClient // once it is made
 	closed   bool
@@ -122,6 +124,23 @@ func (b *Broker) With(o Options) *Broker {
 	o.fill()
 	b.o = o
 	return b
+}
+
+// carry tells the broker what an app needs of it, unless it carries another one.
+func (b *Broker) carry(a *App) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.app != nil {
+		return false
+	}
+	b.app, b.allowed = a, a.transactional
+	for _, s := range a.subscriptions {
+		b.capacity += s.connections()
+		if channel, ok := s.source.(PubSubSource); ok && !channel.pattern {
+			b.modes[channel.name] = channel.sharded
+		}
+	}
+	return true
 }
 
 // IsCluster reports whether the broker speaks to a cluster.

@@ -137,7 +137,9 @@ func (c *checker) checkClient(client redis.UniversalClient, capacity int) {
 		c.refuse(&Refusal{Reason: fmt.Sprintf("the client waits for replies for %v only, and reads of queues take up to %v: give it a longer ReadTimeout, or Options a shorter Block",
 			readTimeout, block)})
 	}
-	if poolSize <= capacity {
+	if poolSize <= capacity && c.b.handed == nil {
+		c.refuse(&Refusal{Reason: fmt.Sprintf("the broker was used before its app was made, when it could not know that subscriptions hold %d connections: call NewApp first", capacity)})
+	} else if poolSize <= capacity {
 		c.refuse(&Refusal{Reason: fmt.Sprintf("the subscriptions can hold %d connections and the client has %d for each node: give it a larger PoolSize",
 			capacity, poolSize)})
 	}
@@ -148,8 +150,14 @@ func (c *checker) checkClient(client redis.UniversalClient, capacity int) {
 func (c *checker) checkModes(s *Subscription, all []*Subscription) {
 	for _, to := range s.publishes {
 		if err := c.b.checkMode(to); err != nil {
-			c.refuse(&Refusal{Subscription: s.name, Err: err,
-				Reason: fmt.Sprintf("it publishes to channel %q, which is subscribed in the other mode here: nobody would get it", to.Name())})
+			reason := fmt.Sprintf("it publishes to channel %q, which is subscribed in the other mode here: nobody would get it", to.Name())
+			if errors.Is(err, ErrPattern) {
+				reason = fmt.Sprintf("it publishes to the pattern %q: name a channel", to.Name())
+			}
+			c.refuse(&Refusal{Subscription: s.name, Err: err, Reason: reason})
+		}
+		if channel, ok := to.(PubSubSource); ok && channel.sharded {
+			c.atLeast(s, fmt.Sprintf("publishing to the sharded channel %q (SPUBLISH)", channel.name), version{7, 0})
 		}
 		if s.atomic && to.slotted() {
 			c.sameSlot(s, "its window publishes to "+to.kind()+" "+to.Name(), s.source.Name(), to.Name())
@@ -206,8 +214,8 @@ func (t *listTransport) check(c *checker) {
 	c.sameSlot(t.sub, "a reliable list moves entries from its queue to its processing list by one command", t.name, t.Processing())
 	if t.claims != "" {
 		c.sameSlot(t.sub, "entries and their claims are written by one script", t.name, t.claims)
-		if t.minIdle <= 0 {
-			c.refuse(&Refusal{Subscription: t.sub.name, Reason: "Claims needs the time after which an entry counts as left behind"})
+		if t.minIdle < time.Millisecond {
+			c.refuse(&Refusal{Subscription: t.sub.name, Reason: "Claims needs the time, a millisecond or more, after which an entry counts as left behind"})
 		}
 	}
 	if t.sub.deadLetters != "" {
@@ -229,8 +237,8 @@ func (t *streamTransport) check(c *checker) {
 	}
 	if t.reclaim {
 		c.atLeast(t.sub, "Reclaim (XAUTOCLAIM)", version{6, 2})
-		if t.minIdle <= 0 {
-			c.refuse(&Refusal{Subscription: t.sub.name, Reason: "Reclaim needs the time after which an entry counts as left behind"})
+		if t.minIdle < time.Millisecond {
+			c.refuse(&Refusal{Subscription: t.sub.name, Reason: "Reclaim needs the time, a millisecond or more, after which an entry counts as left behind"})
 		}
 	}
 	if t.sub.delayQueue != "" {
@@ -244,7 +252,7 @@ func (t *pubsubTransport) check(c *checker) {
 		c.refuse(&Refusal{Subscription: t.sub.name, Reason: fmt.Sprintf("the pattern %q cannot be sharded: Redis matches patterns against classic channels only", t.name)})
 	}
 	if t.sharded {
-		c.atLeast(t.sub, "a sharded channel (SSUBSCRIBE)", version{7, 0})
+		c.atLeast(t.sub, fmt.Sprintf("the sharded channel %q (SSUBSCRIBE)", t.name), version{7, 0})
 	}
 	if t.sub.delayQueue != "" {
 		c.refuse(&Refusal{Subscription: t.sub.name, Reason: "a channel has no delay queue: its retries are handled in the process"})

@@ -14,8 +14,8 @@ import (
 var ErrMode = errors.New("broker: the channel is subscribed in the other mode")
 
 // ErrNoDestination is wrapped by the error of Send for a message type without a
-// Destination.
-var ErrNoDestination = errors.New("broker: the message has no default destination")
+// Destination, and by that of To for a destination without a name.
+var ErrNoDestination = errors.New("broker: the message has no destination")
 
 // ErrPattern is wrapped by the error for publishing to a pattern.
 var ErrPattern = errors.New("broker: a pattern is no destination")
@@ -43,13 +43,18 @@ func (p *Publication) Header(name, value string) *Publication {
 
 // Codec makes the payload with another codec than the broker's.
 func (p *Publication) Codec(codec Codec) *Publication {
-	p.codec = codec
+	if codec != nil {
+		p.codec = codec
+	}
 	return p
 }
 
 // To publishes to a destination, whose name is taken as it is. A
 // *shim.LostReplyError says that the message may have been published.
 func (p *Publication) To(destination Destination) error {
+	if destination == nil || destination.Name() == "" {
+		return fmt.Errorf("%w: To(%v) names no key or channel for a %T", ErrNoDestination, destination, p.message)
+	}
 	if err := p.b.checkMode(destination); err != nil {
 		return err
 	}
@@ -69,7 +74,7 @@ func (p *Publication) To(destination Destination) error {
 
 // Send publishes to the default destination of the message's type.
 func (p *Publication) Send() error {
-	destined, ok := p.message.(Destined)
+	destined, ok := asDestined(p.message)
 	if !ok {
 		return fmt.Errorf("%w: %T has no method Destination", ErrNoDestination, p.message)
 	}

@@ -1,10 +1,13 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,12 +24,14 @@ type Subscription struct {
 	timeout       time.Duration
 	publishes     []Destination
 	atomic        bool
+	handled       bool // there is a handler
 
 	// handle decodes a message and calls the handler.
 	handle func(ctx context.Context, d *delivery, w *Window) handled
 	// template is what is wrong with the default destination of the message's type.
 	template error
 
+	taken    atomic.Bool // by an app
 	b        *Broker
 	log      *slog.Logger
 	t        transport
@@ -46,12 +51,12 @@ type handled struct {
 type Option func(*Subscription)
 
 // Workers is how many messages are handled at the same time: 1 unless said otherwise.
-func Workers(n int) Option { return func(s *Subscription) { s.workers = max(n, 1) } }
+func Workers(n int) Option { return func(s *Subscription) { s.workers = n } }
 
 // Prefetch is how many messages are fetched beyond those in work: 0 unless said
 // otherwise. A subscription never takes more than Workers and Prefetch, so a slow
 // handler leaves the rest to others.
-func Prefetch(n int) Option { return func(s *Subscription) { s.prefetch = max(n, 0) } }
+func Prefetch(n int) Option { return func(s *Subscription) { s.prefetch = n } }
 
 // WithCodec decodes payloads by another codec than the broker's.
 func WithCodec(codec Codec) Option { return func(s *Subscription) { s.codec = codec } }
@@ -82,7 +87,7 @@ func Name(name string) Option { return func(s *Subscription) { s.name = name } }
 
 // Subscribe calls handle with every message of a source.
 func Subscribe[T any](source Source, handle func(ctx context.Context, message *T) Outcome, options ...Option) *Subscription {
-	s := newSubscription(source, options)
+	s := newSubscription(source, handle != nil, options)
 	s.template = checkTemplate[T]()
 	s.handle = func(ctx context.Context, d *delivery, _ *Window) handled {
 		return decoded(s, d, func(message *T) handled { return handled{outcome: handle(ctx, message)} })
@@ -94,7 +99,7 @@ func Subscribe[T any](source Source, handle func(ctx context.Context, message *T
 // its message is acknowledged. No answer is published with another outcome than Ack,
 // nor if it is nil.
 func Reply[T, R any](source Source, to Destination, handle func(ctx context.Context, message *T) (*R, Outcome), options ...Option) *Subscription {
-	s := newSubscription(source, options)
+	s := newSubscription(source, handle != nil, options)
 	s.template = checkTemplate[T]()
 	s.publishes = append(s.publishes, to)
 	s.handle = func(ctx context.Context, d *delivery, _ *Window) handled {
@@ -117,7 +122,7 @@ func Reply[T, R any](source Source, to Destination, handle func(ctx context.Cont
 // consumers are executed, since Redis does not tie a block to its XACK; the second
 // XACK then returns 0, which broker_window_second_acks_total counts.
 func Atomic[T any](source StreamSource, handle func(ctx context.Context, message *T, w *Window) Outcome, options ...Option) *Subscription {
-	s := newSubscription(source, options)
+	s := newSubscription(source, handle != nil, options)
 	s.template = checkTemplate[T]()
 	s.atomic = true
 	s.handle = func(ctx context.Context, d *delivery, w *Window) handled {
@@ -126,8 +131,11 @@ func Atomic[T any](source StreamSource, handle func(ctx context.Context, message
 	return s
 }
 
-func newSubscription(source Source, options []Option) *Subscription {
-	s := &Subscription{source: source, name: source.Name(), workers: 1, stopping: make(chan struct{})}
+func newSubscription(source Source, handled bool, options []Option) *Subscription {
+	s := &Subscription{source: source, handled: handled, workers: 1, stopping: make(chan struct{})}
+	if source != nil {
+		s.name = source.Name()
+	}
 	for _, option := range options {
 		option(s)
 	}
@@ -138,14 +146,15 @@ func newSubscription(source Source, options []Option) *Subscription {
 // message again.
 func decoded[T any](s *Subscription, d *delivery, handle func(*T) handled) (h handled) {
 	message := new(T)
-	if err := s.codec.Unmarshal(d.Payload, message); err != nil {
-		return handled{outcome: Drop(fmt.Errorf("undecodable: %w", err)), undecodable: true}
-	}
 	defer func() {
 		if p := recover(); p != nil {
+			s.log.Error("the handler panicked", "message", d.ID(), "panic", p, "stack", string(debug.Stack()))
 			h = handled{outcome: Retry(fmt.Errorf("the handler panicked: %v", p))}
 		}
 	}()
+	if err := s.codec.Unmarshal(d.Payload, message); err != nil {
+		return handled{outcome: Drop(fmt.Errorf("undecodable: %w", err)), undecodable: true}
+	}
 	return handle(message)
 }
 
@@ -178,7 +187,40 @@ func (s *Subscription) Keys() []string {
 	return keys
 }
 
-func (s *Subscription) join(a *App) { a.subscriptions = append(a.subscriptions, s) }
+func (s *Subscription) join(a *App) {
+	wrong := s.misuse()
+	for _, reason := range wrong {
+		a.refuse(&Refusal{Subscription: cmp.Or(s.name, "(without a name)"), Reason: reason})
+	}
+	if len(wrong) == 0 {
+		a.subscriptions = append(a.subscriptions, s)
+	}
+}
+
+// misuse is what is wrong with it wherever it runs.
+func (s *Subscription) misuse() (reasons []string) {
+	note := func(wrong bool, reason string) {
+		if wrong {
+			reasons = append(reasons, reason)
+		}
+	}
+	note(s.source == nil, "it has no source: give it a List, a Stream, a PubSub or a PubSubPattern")
+	note(s.source != nil && s.source.Name() == "", "its source has an empty name")
+	note(!s.handled, "its handler is nil")
+	note(s.workers < 1, fmt.Sprintf("it has %d Workers, and needs at least 1", s.workers))
+	note(s.prefetch < 0, fmt.Sprintf("Prefetch(%d) is negative", s.prefetch))
+	note(s.maxDeliveries < 0, fmt.Sprintf("MaxDeliveries(%d) is negative: leave it out to have no end", s.maxDeliveries))
+	note(s.timeout < 0, fmt.Sprintf("HandlerTimeout(%v) is negative", s.timeout))
+	for _, to := range s.publishes {
+		note(to == nil || to.Name() == "", "it publishes to a destination without a name")
+	}
+	used := map[string]bool{}
+	for _, key := range s.Keys() {
+		note(used[key], fmt.Sprintf("it uses the key %q for two things: its queue, claims, delay queue and dead letters need keys of their own", key))
+		used[key] = true
+	}
+	return reasons
+}
 
 // connections is how many connections it holds for itself.
 func (s *Subscription) connections() int {

@@ -21,8 +21,27 @@ type Destined interface {
 // template.
 var ErrTemplate = errors.New("broker: the default destination is a template in which braces name fields")
 
+// asDestined finds the method of a message or of a pointer to it. A nil pointer has
+// none.
+func asDestined(message any) (Destined, bool) {
+	v := reflect.ValueOf(message)
+	switch {
+	case !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil():
+		return nil, false
+	case v.Kind() != reflect.Pointer:
+		p := reflect.New(v.Type())
+		p.Elem().Set(v)
+		message = p.Interface()
+	}
+	destined, ok := message.(Destined)
+	return destined, ok
+}
+
 // expand fills in the template that a default destination's name is.
 func expand(template Destination, message any) (Destination, error) {
+	if template == nil {
+		return nil, fmt.Errorf("%w: the method Destination of %T returns nil", ErrNoDestination, message)
+	}
 	fields := reflect.Indirect(reflect.ValueOf(message))
 	name, err := fill(template.Name(), fields.Type(), func(index []int) string {
 		return fmt.Sprint(fields.FieldByIndex(index).Interface())
@@ -40,7 +59,11 @@ func checkTemplate[T any]() error {
 	if !ok || reflect.TypeFor[T]().Kind() == reflect.Pointer {
 		return nil
 	}
-	_, err := fill(destined.Destination().Name(), reflect.TypeFor[T](), func([]int) string { return "x" })
+	template := destined.Destination()
+	if template == nil {
+		return nil // it may have one for other values
+	}
+	_, err := fill(template.Name(), reflect.TypeFor[T](), func([]int) string { return "x" })
 	return err
 }
 

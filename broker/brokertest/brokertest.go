@@ -17,8 +17,6 @@ package brokertest
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -33,7 +31,7 @@ import (
 )
 
 // URLEnv names the environment variable with a node of a real cluster, as
-// "redis://[user:password@]host:port" or "host:port".
+// "redis://[user:password@]host:port", rediss for TLS, or "host:port".
 const URLEnv = "REDIS_CLUSTER_TEST_URL"
 
 // Patience is how long a Harness waits for what it is told to wait for.
@@ -53,6 +51,7 @@ type Harness struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 	err   error // of Run, once it has ended
+	told  bool  // the test has been told of err
 
 	mu      sync.Mutex
 	handled []broker.Handled
@@ -64,13 +63,15 @@ type config struct {
 	emulator   []emulator.Option
 	standalone bool
 	addrs      []string
-	user       *url.Userinfo // for a real cluster
+	real       redis.Options // credentials and TLS of a real cluster
 }
 
 // Option changes what a service is started on.
 type Option func(*config)
 
-// Options are given to the broker. Its client's Dialer and Observe are wrapped.
+// Options are given to the broker. Its client's Dialer and Observe are wrapped. A nil
+// Logger is the test's: warnings are shown when it fails. Credentials that Redis sets
+// are those of the harness, too.
 func Options(o broker.Options) Option { return func(c *config) { c.broker = o } }
 
 // Emulator configures the cluster in process. The default has three masters with a
@@ -92,6 +93,7 @@ func Start(t testing.TB, service Service, options ...Option) *Harness {
 	select {
 	case <-h.app.Ready():
 	case <-h.ended:
+		h.told = true
 		t.Fatalf("the service did not start: %v", h.err)
 	case <-time.After(Patience):
 		t.Fatal("the service did not start in time")
@@ -103,6 +105,7 @@ func Start(t testing.TB, service Service, options ...Option) *Harness {
 func Refused(t testing.TB, service Service, options ...Option) error {
 	t.Helper()
 	h := launch(t, service, options)
+	h.told = true
 	select {
 	case <-h.app.Ready():
 		t.Fatal("the service started and should not have")
@@ -115,9 +118,12 @@ func Refused(t testing.TB, service Service, options ...Option) error {
 
 func launch(t testing.TB, service Service, options []Option) *Harness {
 	t.Helper()
-	c := &config{broker: broker.Options{Logger: slog.New(slog.DiscardHandler)}}
+	c := &config{}
 	for _, option := range options {
 		option(c)
+	}
+	if c.broker.Logger == nil {
+		c.broker.Logger = logger(t)
 	}
 	h := &Harness{t: t, ended: make(chan struct{}), changed: make(chan struct{})}
 	h.connect(c)
@@ -140,12 +146,18 @@ func launch(t testing.TB, service Service, options []Option) *Harness {
 func (h *Harness) connect(c *config) {
 	h.t.Helper()
 	if len(c.addrs) == 0 && !c.standalone {
-		c.addrs, c.user = fromEnv(h.t)
+		c.addrs, c.real = fromEnv(h.t)
 	}
 	// A failover holds writers up for as long as it takes; that alone loses nothing.
-	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience}
-	o.Username = c.user.Username()
-	o.Password, _ = c.user.Password()
+	o := redis.UniversalOptions{Addrs: c.addrs, ReadTimeout: Patience,
+		Username: c.real.Username, Password: c.real.Password, TLSConfig: c.real.TLSConfig}
+	if c.broker.Redis != nil {
+		var given redis.UniversalOptions
+		c.broker.Redis(&given)
+		if given.Password != "" {
+			o.Username, o.Password = given.Username, given.Password
+		}
+	}
 	if len(c.addrs) == 0 {
 		all := append([]emulator.Option{emulator.RedisVersion("7.0"), emulator.Replicas(1)}, c.emulator...)
 		if c.standalone {
@@ -157,7 +169,7 @@ func (h *Harness) connect(c *config) {
 	} else {
 		h.cluster = &Cluster{t: h.t}
 	}
-	h.cluster.nodes = clustertest.New(redis.Options{Dialer: o.Dialer, Username: o.Username, Password: o.Password}, o.Addrs...)
+	h.cluster.nodes = clustertest.New(redis.Options{Dialer: o.Dialer, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig}, o.Addrs...)
 	var err error
 	looking := shim.Options{Retry: shim.RetryOptions{RetryLostReads: true, Attempts: 14}}
 	if c.standalone {
@@ -173,6 +185,11 @@ func (h *Harness) connect(c *config) {
 			h.t.Errorf("closing the test's clients: %v", err)
 		}
 	})
+	if h.cluster.emulator == nil {
+		if err := shim.Connect(context.Background(), h.client, Patience/3); err != nil {
+			h.t.Fatalf("the real cluster at %s does not answer: %v", strings.Join(o.Addrs, ", "), err)
+		}
+	}
 	h.broker = newBroker(c, o, h.observe)
 }
 
@@ -182,7 +199,7 @@ func newBroker(c *config, o redis.UniversalOptions, observe func(broker.Handled)
 	}
 	given, theirs := c.broker.Redis, c.broker.Observe
 	c.broker.Redis = func(u *redis.UniversalOptions) {
-		u.ReadTimeout, u.Username, u.Password = o.ReadTimeout, o.Username, o.Password
+		u.ReadTimeout, u.Username, u.Password, u.TLSConfig = o.ReadTimeout, o.Username, o.Password, o.TLSConfig
 		if o.Dialer != nil {
 			u.Dialer = o.Dialer
 		}
@@ -202,19 +219,19 @@ func newBroker(c *config, o redis.UniversalOptions, observe func(broker.Handled)
 	return broker.Cluster(o.Addrs...).With(c.broker)
 }
 
-func fromEnv(t testing.TB) (addrs []string, user *url.Userinfo) {
+func fromEnv(t testing.TB) (addrs []string, real redis.Options) {
 	text := os.Getenv(URLEnv)
 	if text == "" {
-		return nil, nil
+		return nil, real
 	}
 	if !strings.Contains(text, "://") {
-		return []string{text}, nil
+		return []string{text}, real
 	}
-	u, err := url.Parse(text)
+	o, err := redis.ParseURL(text)
 	if err != nil {
 		t.Fatalf("%s: %v", URLEnv, err)
 	}
-	return []string{u.Host}, u.User
+	return []string{o.Addr}, *o
 }
 
 func (h *Harness) observe(handled broker.Handled) {
@@ -249,20 +266,17 @@ func (h *Harness) delete(keys []string) {
 }
 
 func (h *Harness) end() {
-	if err := h.Stop(); err != nil && !isRefusal(err) {
+	told := h.told
+	if err := h.Stop(); err != nil && !told {
 		h.t.Errorf("the service ended with: %v", err)
 	}
-}
-
-func isRefusal(err error) bool {
-	var refusal *broker.Refusal
-	return errors.As(err, &refusal)
 }
 
 // Stop stops the service as in production, waits for its end, and returns what Run
 // returned.
 func (h *Harness) Stop() error {
 	h.t.Helper()
+	h.told = true
 	h.stop()
 	select {
 	case <-h.ended:

@@ -1,7 +1,11 @@
 package brokertest
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fakecluster/fakecluster/broker"
@@ -22,17 +26,17 @@ func (h *Harness) Publish(message any, to broker.Destination) {
 // each delivery, and returns all that it has.
 func (h *Harness) Handled(subscription string, n int) []broker.Handled {
 	h.t.Helper()
-	return h.wait(subscription, n, func(broker.Handled) bool { return true })
+	return h.wait(subscription, n, "handled", func(broker.Handled) bool { return true })
 }
 
 // Settled waits until n messages of a subscription were settled in some way, and
 // returns all that were.
 func (h *Harness) Settled(subscription string, as broker.Settled, n int) []broker.Handled {
 	h.t.Helper()
-	return h.wait(subscription, n, func(handled broker.Handled) bool { return handled.Settled == as })
+	return h.wait(subscription, n, string(as), func(handled broker.Handled) bool { return handled.Settled == as })
 }
 
-func (h *Harness) wait(subscription string, n int, counts func(broker.Handled) bool) []broker.Handled {
+func (h *Harness) wait(subscription string, n int, what string, counts func(broker.Handled) bool) []broker.Handled {
 	h.t.Helper()
 	h.find(subscription)
 	deadline := time.After(Patience)
@@ -44,9 +48,10 @@ func (h *Harness) wait(subscription string, n int, counts func(broker.Handled) b
 		select {
 		case <-changed:
 		case <-h.ended:
-			h.t.Fatalf("the service ended when %s had handled %d of %d messages: %v", subscription, len(found), n, h.err)
+			h.t.Fatalf("the service ended when %d of %d messages of %s were %s%s\nit ended with: %v",
+				len(found), n, subscription, what, h.story(subscription), h.err)
 		case <-deadline:
-			h.t.Fatalf("%s handled %d of %d messages in time: %v", subscription, len(found), n, found)
+			h.t.Fatalf("in %v %d of %d messages of %s were %s%s", Patience, len(found), n, subscription, what, h.story(subscription))
 		}
 	}
 }
@@ -63,15 +68,35 @@ func (h *Harness) matching(subscription string, counts func(broker.Handled) bool
 	return found, h.changed
 }
 
+// story tells what a subscription has done, by line.
+func (h *Harness) story(subscription string) string {
+	all, _ := h.matching(subscription, func(broker.Handled) bool { return true })
+	if len(all) == 0 {
+		return "; it has handled none"
+	}
+	const shown = 20
+	var story strings.Builder
+	fmt.Fprintf(&story, "; it has handled %d:", len(all))
+	for _, handled := range all[max(0, len(all)-shown):] {
+		fmt.Fprintf(&story, "\n  %s %q delivery %d: %v", handled.Settled, handled.Payload, handled.Delivery.Count, handled.Outcome)
+		if handled.Err != nil {
+			fmt.Fprintf(&story, " (%v)", handled.Err)
+		}
+	}
+	return story.String()
+}
+
 // find returns a subscription by its name.
 func (h *Harness) find(name string) *broker.Subscription {
 	h.t.Helper()
+	var names []string
 	for _, s := range h.app.Subscriptions() {
 		if s.Name() == name {
 			return s
 		}
+		names = append(names, strconv.Quote(s.Name()))
 	}
-	h.t.Fatalf("the service has no subscription %q", name)
+	h.t.Fatalf("the service has no subscription %q; it has %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 	return nil
 }
 
