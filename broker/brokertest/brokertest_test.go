@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +55,9 @@ func refused(b *broker.Broker) *broker.App {
 
 // probe is a test that may fail without failing the one that looks at it.
 type probe struct {
-	testing.TB
+	testing.TB // nil: only a T can be one
+	cleanups   []func()
+
 	mu       sync.Mutex
 	failures []string
 }
@@ -71,19 +75,22 @@ func (p *probe) Fatalf(format string, args ...any) {
 
 func (p *probe) Fatal(args ...any) { p.Fatalf("%s", fmt.Sprint(args...)) }
 
-// failures are those of a test whose body this is, its clean-up included.
-func failures(t *testing.T, body func(t testing.TB)) string {
-	t.Helper()
+func (p *probe) Helper()           {}
+func (p *probe) Output() io.Writer { return io.Discard }
+func (p *probe) Cleanup(f func())  { p.cleanups = append(p.cleanups, f) }
+
+// test runs the body of a test and its clean-up, and returns how it failed.
+func test(body func(t testing.TB)) string {
 	p := &probe{}
-	t.Run("probe", func(t *testing.T) {
-		p.TB = t
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			body(p)
-		}()
-		<-done
-	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		body(p)
+	}()
+	<-done
+	for _, f := range slices.Backward(p.cleanups) {
+		f()
+	}
 	return strings.Join(p.failures, "\n")
 }
 
@@ -155,10 +162,10 @@ func TestRefused(t *testing.T) {
 	if err := brokertest.Refused(t, closed); !errors.Is(err, broker.ErrClosed) {
 		t.Errorf("a closed broker: %v", err)
 	}
-	if got := failures(t, func(t testing.TB) { _ = brokertest.Refused(t, service) }); !strings.Contains(got, "should not have") {
+	if got := test(func(t testing.TB) { _ = brokertest.Refused(t, service) }); !strings.Contains(got, "should not have") {
 		t.Errorf("a service that starts: %q", got)
 	}
-	got := failures(t, func(t testing.TB) { brokertest.Start(t, refused) })
+	got := test(func(t testing.TB) { brokertest.Start(t, refused) })
 	if !strings.Contains(got, "{untagged}") || strings.Count(got, "did not start: broker") != 1 {
 		t.Errorf("a service that does not start: %q", got)
 	}
@@ -221,7 +228,7 @@ func TestClusterElsewhere(t *testing.T) {
 	})
 	t.Run("by a wrong URL", func(t *testing.T) {
 		t.Setenv(brokertest.URLEnv, "http://127.0.0.1")
-		if got := failures(t, func(t testing.TB) { brokertest.Start(t, service) }); !strings.Contains(got, brokertest.URLEnv) {
+		if got := test(func(t testing.TB) { brokertest.Start(t, service) }); !strings.Contains(got, brokertest.URLEnv) {
 			t.Errorf("it failed with %q", got)
 		}
 	})
@@ -229,7 +236,7 @@ func TestClusterElsewhere(t *testing.T) {
 
 // What a test is told that waits in vain, or for a name that is not there.
 func TestFailuresTellWhatHappened(t *testing.T) {
-	got := failures(t, func(t testing.TB) {
+	got := test(func(t testing.TB) {
 		h := brokertest.Start(t, service)
 		h.Publish(job{2}, list)
 		h.Handled("{l}", 1)
@@ -248,7 +255,7 @@ func TestFailuresTellWhatHappened(t *testing.T) {
 		"{s} has no delay queue":                   func(h *brokertest.Harness) { h.Waiting("{s}") },
 		"publishing to {l}: broker: encoding":      func(h *brokertest.Harness) { h.Publish(make(chan int), list) },
 	} {
-		if got := failures(t, func(t testing.TB) { look(brokertest.Start(t, service)) }); !strings.Contains(got, name) {
+		if got := test(func(t testing.TB) { look(brokertest.Start(t, service)) }); !strings.Contains(got, name) {
 			t.Errorf("it does not say %q: %s", name, got)
 		}
 	}
@@ -277,10 +284,10 @@ func TestHowAServiceEnded(t *testing.T) {
 			}
 		}
 	}
-	if got := failures(t, func(t testing.TB) { run(t, true) }); got != "" {
+	if got := test(func(t testing.TB) { run(t, true) }); got != "" {
 		t.Errorf("a test that asked failed with %s", got)
 	}
-	if got := failures(t, func(t testing.TB) { run(t, false) }); !strings.Contains(got, broker.ErrAbandoned.Error()) {
+	if got := test(func(t testing.TB) { run(t, false) }); !strings.Contains(got, broker.ErrAbandoned.Error()) {
 		t.Errorf("a test that did not ask failed with %q", got)
 	}
 }
