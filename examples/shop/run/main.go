@@ -1,16 +1,19 @@
-// Command run starts the shop against a cluster:
+// Command run starts the shop on a cluster: the one that its arguments are nodes of,
+// or REDIS_CLUSTER_NODES names, or the one at 127.0.0.1:7000. With a cluster of its
+// own, in one command:
 //
-//	fakecluster &
-//	go run ./examples/shop/run -demo 127.0.0.1:7000
+//	fakecluster exec -- go run ./examples/shop/run -demo
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/fakecluster/fakecluster/broker"
@@ -22,7 +25,7 @@ func main() {
 	flag.Parse()
 	seeds := flag.Args()
 	if len(seeds) == 0 {
-		seeds = []string{"127.0.0.1:7000"}
+		seeds = strings.Split(cmp.Or(os.Getenv("REDIS_CLUSTER_NODES"), "127.0.0.1:7000"), ",")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
