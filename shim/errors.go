@@ -127,15 +127,20 @@ func isTransportError(err error) bool {
 		errors.Is(err, redis.ErrClosed) || errors.As(err, &network) || errors.As(err, &errno)
 }
 
-// fullAddr completes the address of a redirection with the host of the node that
-// gave it: a node that does not know its own names only the port.
+// fullAddr is an address that a node gave, as it is dialled. It is completed with
+// the host of that node, since one that does not know its own names only the port,
+// and the brackets of IPv6, which Redis leaves out.
 func fullAddr(addr, from string) string {
-	if !strings.HasPrefix(addr, ":") {
+	colon := strings.LastIndexByte(addr, ':')
+	if colon < 0 || strings.HasPrefix(addr, "[") {
 		return addr
 	}
-	host, _, err := net.SplitHostPort(from)
-	if err != nil {
-		return addr
+	host, port := addr[:colon], addr[colon+1:]
+	if host == "" {
+		var err error
+		if host, _, err = net.SplitHostPort(from); err != nil {
+			return addr
+		}
 	}
-	return net.JoinHostPort(host, addr[1:])
+	return net.JoinHostPort(host, port)
 }

@@ -3,9 +3,12 @@ package shim
 import (
 	"encoding"
 	"fmt"
+	"net"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fakecluster/fakecluster/slots"
 	"github.com/redis/go-redis/v9"
@@ -69,23 +72,24 @@ func keysOf(cmd redis.Cmder) (keys []string, readOnly bool) {
 func appendPlace(keys []string, place string, args []any) []string {
 	switch place {
 	case "streams":
-		if at := indexWord(args, 1, "streams"); at > 0 {
+		if at := indexOption(args, 1, "streams"); at > 0 {
 			return appendArgs(keys, args, at+1, at+(len(args)-1-at)/2, 1)
-		}
-		return keys
-	case "store":
-		for _, word := range [...]string{"store", "storedist"} {
-			if at := indexWord(args, 2, word); at > 0 {
-				keys = appendArgs(keys, args, at+1, at+1, 1)
-			}
 		}
 		return keys
 	case "migrate":
 		if len(args) > 3 && argText(args[3]) != "" {
 			return appendArgs(keys, args, 3, 3, 1)
 		}
-		if at := indexWord(args, 6, "keys"); at > 0 {
+		if at := indexOption(args, 6, "keys"); at > 0 {
 			return appendArgs(keys, args, at+1, len(args)-1, 1)
+		}
+		return keys
+	}
+	if index, ok := strings.CutPrefix(place, "store>"); ok {
+		for _, option := range [...]string{"store", "storedist"} {
+			if at := indexOption(args, mustInt(index), option); at > 0 {
+				keys = appendArgs(keys, args, at+1, at+1, 1)
+			}
 		}
 		return keys
 	}
@@ -123,11 +127,22 @@ func appendArgs(keys []string, args []any, from, to, step int) []string {
 	return keys
 }
 
-func indexWord(args []any, from int, word string) int {
+// operands is how many arguments belong to an option that comes before the one that
+// names keys. They may look like that one.
+var operands = map[string]int{
+	"block": 1, "count": 1, "group": 2, // XREAD, XREADGROUP
+	"by": 1, "get": 1, "limit": 2, // SORT
+	"auth": 1, "auth2": 2, // MIGRATE
+}
+
+// indexOption is the index of an option, from an index on where options begin, or 0.
+func indexOption(args []any, from int, option string) int {
 	for i := from; i < len(args); i++ {
-		if strings.EqualFold(argText(args[i]), word) {
+		word := strings.ToLower(argText(args[i]))
+		if word == option {
 			return i
 		}
+		i += operands[word]
 	}
 	return 0
 }
@@ -148,20 +163,42 @@ func argText(arg any) string {
 		return arg
 	case []byte:
 		return string(arg)
-	case *string:
-		if arg == nil {
-			return ""
+	case nil:
+		return ""
+	case bool:
+		if arg {
+			return "1"
 		}
-		return *arg
+		return "0"
+	case float32:
+		return strconv.FormatFloat(float64(arg), 'f', -1, 64)
+	case float64:
+		return strconv.FormatFloat(arg, 'f', -1, 64)
+	case time.Time: // before BinaryMarshaler, which it is too
+		return arg.Format(time.RFC3339Nano)
+	case *time.Time:
+		if arg == nil {
+			return argText(time.Time{})
+		}
+		return argText(*arg)
+	case time.Duration:
+		return strconv.FormatInt(arg.Nanoseconds(), 10)
 	case encoding.BinaryMarshaler:
 		text, err := arg.MarshalBinary()
 		if err != nil {
 			return "" // go-redis reports it when it sends the command
 		}
 		return string(text)
-	default:
-		return fmt.Sprint(arg)
+	case net.IP:
+		return string(arg)
 	}
+	if pointer := reflect.ValueOf(arg); pointer.Kind() == reflect.Pointer {
+		if pointer.IsNil() { // it is sent as the zero value
+			return argText(reflect.Zero(pointer.Type().Elem()).Interface())
+		}
+		return argText(pointer.Elem().Interface())
+	}
+	return fmt.Sprint(arg)
 }
 
 // noSlot is the slot of a command without keys.

@@ -1,11 +1,16 @@
 package shim
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
+	"math"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fakecluster/fakecluster/slots"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
@@ -122,10 +127,79 @@ func TestKeysOfOddArguments(t *testing.T) {
 		{[]any{"xinfo", "help"}, nil},
 		{[]any{"object", "help"}, nil},
 		{[]any{"spublish", "channel", "m"}, []string{"channel"}},
+		// What looks like an option and is not.
+		{[]any{"georadiusbymember", "k", "store", 1, "m"}, []string{"k"}},
+		{[]any{"sort", "k", "by", "store", "get", "store", "limit", "0", "store", "store", "d"}, []string{"k", "d"}},
+		{[]any{"xreadgroup", "group", "streams", "streams", "streams", "a", ">"}, []string{"a"}},
+		{[]any{"migrate", "h", 1, "", 0, 1, "auth2", "keys", "keys", "keys", "a", "b"}, []string{"a", "b"}},
+		{[]any{"eval", "s", -1, "a"}, nil},
+		{[]any{"eval", "s", math.MaxInt, "a"}, nil},
+		{[]any{"eval", "s", "99999999999999999999", "a"}, nil},
+		{[]any{}, nil},
 	} {
 		if keys, _ := keysOf(redis.NewCmd(ctx, test.args...)); !slices.Equal(keys, test.want) {
 			t.Errorf("keys of %q: %q, want %q", test.args, keys, test.want)
 		}
+	}
+}
+
+type marshalled struct{ as string }
+
+func (m marshalled) MarshalBinary() ([]byte, error) { return []byte(m.as), nil }
+
+// Keys are checked and routed as go-redis sends them.
+func TestKeysAreTakenAsTheyAreSent(t *testing.T) {
+	ctx := context.Background()
+	server := redis.NewClient(&redis.Options{Addr: redisserver.Start(t).Addr()})
+	defer server.Close()
+	number, truth, moment, pause := 12, true, time.Unix(1, 5).UTC(), time.Second
+	for _, key := range []any{
+		"text", []byte("bytes"), nil, number, &number, (*int)(nil), int8(-1), uint64(math.MaxUint64), true, false, &truth,
+		1e21, float32(0.1), moment, &moment, (*time.Time)(nil), pause, &pause, (*string)(nil), (*bool)(nil),
+		marshalled{"m"}, &marshalled{"p"}, net.IPv4(1, 2, 3, 4),
+	} {
+		want, err := server.Do(ctx, "ECHO", key).Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys, _ := keysOf(redis.NewCmd(ctx, "get", key)); len(keys) != 1 || keys[0] != want {
+			t.Errorf("%T %v is sent as %q, taken as %q", key, key, want, keys)
+		}
+	}
+}
+
+func TestAddressesAsTheyAreDialled(t *testing.T) {
+	for _, test := range []struct{ addr, from, want string }{
+		{"10.0.0.1:7000", "h:1", "10.0.0.1:7000"},
+		{":7000", "h:1", "h:7000"},
+		{":7000", "[::1]:1", "[::1]:7000"},
+		{"::1:7000", "h:1", "[::1]:7000"},
+		{"[::1]:7000", "h:1", "[::1]:7000"},
+		{"name:7000", "h:1", "name:7000"},
+		{":7000", "nonsense", ":7000"},
+		{"nonsense", "h:1", "nonsense"},
+	} {
+		if got := fullAddr(test.addr, test.from); got != test.want {
+			t.Errorf("%s from %s: %s, want %s", test.addr, test.from, got, test.want)
+		}
+	}
+}
+
+// What is no reply, or claims to be a huge one, is an error and not a panic.
+func TestWireRefusesNonsense(t *testing.T) {
+	for _, nonsense := range []string{
+		"\r\n", "*99999999999999\r\n", "*x\r\n", "*1\r\n$9223372036854775807\r\n", "*1\r\n$x\r\n", "*1\r\n\r\n", "?\r\n", "*1\r\n$3\r\nab",
+	} {
+		here, there := net.Pipe()
+		go func() {
+			_, _ = io.WriteString(there, nonsense) // read breaks off when it has seen enough
+			_ = there.Close()
+		}()
+		w := &wire{conn: here, r: bufio.NewReader(here)}
+		if words, err := w.read(10 * time.Second); err == nil {
+			t.Errorf("%q was read as %q", nonsense, words)
+		}
+		w.close()
 	}
 }
 

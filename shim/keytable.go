@@ -7,7 +7,7 @@ package shim
 //	1..-1    from index 1 to the last argument; "/2" takes every second one
 //	#2       as many as the number at index 2 says, from the index behind it
 //	streams  the first half of what follows STREAMS
-//	store    what follows STORE or STOREDIST, from index 2 on
+//	store>2  what follows STORE or STOREDIST, among options from index 2 on
 //	migrate  index 3, or what follows KEYS
 //
 // Channels of sharded pub/sub are routed as keys are. A command that is not
@@ -40,7 +40,9 @@ const keyTable = `
 #2         : blmpop bzmpop eval evalsha fcall
 #2 read    : eval_ro evalsha_ro fcall_ro
 1 #2       : zdiffstore zinterstore zunionstore
-1 store    : sort georadius georadiusbymember
+1 store>2  : sort
+1 store>6  : georadius
+1 store>5  : georadiusbymember
 streams    : xreadgroup
 streams read : xread
 migrate    : migrate

@@ -94,6 +94,9 @@ func (w *wire) send(args ...string) error {
 	return err
 }
 
+// maxBulk is how long a message may be: what a server that is set up as usual takes.
+const maxBulk = 512 << 20
+
 // serverError is an error reply.
 type serverError string
 
@@ -119,7 +122,7 @@ func (w *wire) read(d time.Duration) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("shim: unexpected reply %q", line)
 		}
-		words := make([]string, 0, max(count, 0))
+		var words []string // not as many at once: a reply that is broken may claim any number
 		for range count {
 			word, err := w.word()
 			if err != nil {
@@ -157,6 +160,9 @@ func (w *wire) word() (string, error) {
 		size, err := strconv.Atoi(line[1:])
 		if err != nil || size < 0 {
 			return "", err // the channel of an sunsubscribe may be null
+		}
+		if size > maxBulk {
+			return "", fmt.Errorf("shim: unexpected reply of %d bytes", size)
 		}
 		body := make([]byte, size+len("\r\n"))
 		if _, err := io.ReadFull(w.r, body); err != nil {
