@@ -273,10 +273,13 @@ func TestSingleServer(t *testing.T) {
 	}); err != redis.Nil || cmds[0].Err() != nil {
 		t.Errorf("pipeline: %v, %v", cmds, err)
 	}
+	spoilt(t, client)
 	if n, err := shim.DeleteMatching(ctx, client, "?"); err != nil || n != 2 {
 		t.Errorf("DeleteMatching: %d, %v", n, err)
 	}
-	if err := shim.WithRetry(redis.NewRing(&redis.RingOptions{}), shim.RetryOptions{}); !errors.Is(err, shim.ErrUnsupportedClient) {
+	ring := redis.NewRing(&redis.RingOptions{})
+	defer ring.Close()
+	if err := shim.WithRetry(ring, shim.RetryOptions{}); !errors.Is(err, shim.ErrUnsupportedClient) {
 		t.Errorf("a ring: %v", err)
 	}
 

@@ -26,7 +26,7 @@ func (h *clusterHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if onAllNodes(cmd) {
 			return h.onAll(ctx, next, cmd)
 		}
-		c, err := newCall(cmd)
+		c, err := slottedCall(cmd)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,10 @@ func (h *clusterHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (h *clusterHook) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if isTransaction(cmds) {
-			c, err := newTransaction(cmds)
+			c, keys, err := newTransaction(cmds)
+			if err == nil && len(keys) > 0 {
+				c.slot, err = slotOf(c.cmds[0], keys)
+			}
 			if err != nil {
 				c.fail(err)
 				return err
@@ -48,11 +51,8 @@ func (h *clusterHook) ProcessPipelineHook(redis.ProcessPipelineHook) redis.Proce
 			}
 			return c.err
 		}
-		calls, err := newCalls(cmds)
+		calls, err := callsOf(cmds, slottedCall)
 		if err != nil {
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
 			return err
 		}
 		h.run(ctx, pipelineRoute{h.router}, calls)
@@ -60,12 +60,24 @@ func (h *clusterHook) ProcessPipelineHook(redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// newCalls makes a call of each command of a pipeline.
-func newCalls(cmds []redis.Cmder) ([]*call, error) {
+// slottedCall makes a call of a command, and finds its slot.
+func slottedCall(cmd redis.Cmder) (*call, error) {
+	c, keys, err := newCall(cmd)
+	if err == nil {
+		c.slot, err = slotOf(cmd, keys)
+	}
+	return c, err
+}
+
+// callsOf makes a call of each command of a pipeline, or fails all of them.
+func callsOf(cmds []redis.Cmder, newCall func(redis.Cmder) (*call, error)) ([]*call, error) {
 	calls := make([]*call, len(cmds))
 	for i, cmd := range cmds {
 		var err error
 		if calls[i], err = newCall(cmd); err != nil {
+			for _, cmd := range cmds {
+				cmd.SetErr(err)
+			}
 			return nil, err
 		}
 	}
@@ -115,6 +127,7 @@ func (a allRoute) send(ctx context.Context, calls []*call) {
 	if c.what == moved || c.what == asked {
 		c.what = refused
 	}
+	c.noteClosed()
 }
 
 // soloRoute sends one call, a command or a transaction.
@@ -160,20 +173,28 @@ func (r pipelineRoute) send(ctx context.Context, calls []*call) {
 
 // sent looks at what a node answered.
 func (r *router) sent(node *redis.Client, calls []*call) {
+	defer r.giveBack(node, len(calls))
 	for _, c := range calls {
 		if c.what == moved || c.what == asked {
 			c.addr = fullAddr(c.addr, node.Options().Addr)
 		}
-		if !errors.Is(c.err, redis.ErrClosed) {
-			continue
+		if c.noteClosed() {
+			r.forget(node)
 		}
-		// The client closes nodes that left the cluster, or is closed itself.
-		r.forget(node)
-		if c.sawClosed {
-			c.what = barred
-		}
-		c.sawClosed = true
 	}
+}
+
+// noteClosed reports whether a node's client was closed, and bars the call the second
+// time: a cluster client closes nodes that left the cluster, or is closed itself.
+func (c *call) noteClosed() bool {
+	if c.what != unsent || !errors.Is(c.err, redis.ErrClosed) {
+		return false
+	}
+	if c.sawClosed {
+		c.what = barred
+	}
+	c.sawClosed = true
+	return true
 }
 
 // noteNoNode is note for a call that has nowhere to go.

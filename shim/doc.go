@@ -36,7 +36,14 @@
 // only if nothing of it was queued for good.
 //
 // What does not pass through a client's hooks is go-redis' own: Watch, Conn and its
-// like, AutoPipeline, and classic subscriptions.
+// like, AutoPipeline, and classic subscriptions. A client made here follows no
+// redirection in them: a Watch that meets a MOVED ends with it. Commands without keys
+// go to any master, also those that go-redis' routing policies would send elsewhere.
+//
+// Commands that change their connection (MULTI, WATCH, SELECT, SUBSCRIBE, MONITOR,
+// CLIENT REPLY and their like) do not belong on a client's shared connections, by Do
+// or otherwise: they spoil the one that they were sent on for whoever comes next, as
+// without the shim.
 //
 // A script that itself returns an error that begins with TRYAGAIN, MOVED or such
 // cannot be told from a refusal.

@@ -27,39 +27,38 @@ func (e *NodeError) Unwrap() error { return e.Err }
 // *NodeError for every node that failed. The clients are the nodes' own: no
 // command sent by them is redirected or retried.
 func ForEachMaster(ctx context.Context, client redis.UniversalClient, fn func(ctx context.Context, node *redis.Client) error) error {
-	switch client := client.(type) {
-	case *redis.Client:
-		if err := fn(ctx, client); err != nil {
-			return &NodeError{client.Options().Addr, err}
+	if err := checkClient(client); err != nil {
+		return err
+	}
+	if single, ok := client.(*redis.Client); ok {
+		if err := fn(ctx, single); err != nil {
+			return &NodeError{single.Options().Addr, err}
 		}
 		return nil
-	case *redis.ClusterClient:
-		var (
-			mu       sync.Mutex
-			failures []error
-		)
-		err := client.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			if err := fn(ctx, node); err != nil {
-				mu.Lock()
-				failures = append(failures, &NodeError{node.Options().Addr, err})
-				mu.Unlock()
-			}
-			return nil
-		})
-		return errors.Join(append(failures, err)...)
-	default:
-		return fmt.Errorf("%w: %T", ErrUnsupportedClient, client)
 	}
+	var (
+		mu       sync.Mutex
+		failures []error
+	)
+	err := client.(*redis.ClusterClient).ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+		if err := fn(ctx, node); err != nil {
+			mu.Lock()
+			failures = append(failures, &NodeError{node.Options().Addr, err})
+			mu.Unlock()
+		}
+		return nil
+	})
+	return errors.Join(append(failures, err)...)
 }
 
 // ScanOptions are the options of Scan.
 type ScanOptions struct {
 	// Match and Type choose keys as SCAN does; all keys if empty.
 	Match, Type string
-	// Count is the number of keys a node looks at for one reply; 1000 if 0.
+	// Count is the number of keys a node looks at for one reply; 1000 if it is not positive.
 	Count int64
 	// Patience is how long to wait, without progress, for slots that are being
-	// moved and for masters that are away; 30 s if 0.
+	// moved and for masters that are away; 30 s if it is not positive.
 	Patience time.Duration
 }
 
@@ -73,16 +72,21 @@ var ErrUnsettled = errors.New("shim: slots did not come to rest")
 // yielded more than once: SCAN itself may, and slots that changed their owner are
 // walked again. Keys that come or go meanwhile may be yielded or not.
 //
-// It ends at the first error, which is yielded with an empty key. What a lost
-// master takes away is waited for within o.Patience.
+// It ends with an error, which is yielded with an empty key. What a lost master takes
+// away is waited for within o.Patience; an answer that time does not cure, such as one
+// to a wrong option, is not.
 func Scan(ctx context.Context, client redis.UniversalClient, o ScanOptions) iter.Seq2[string, error] {
-	if o.Count == 0 {
+	if o.Count <= 0 {
 		o.Count = 1000
 	}
-	if o.Patience == 0 {
+	if o.Patience <= 0 {
 		o.Patience = 30 * time.Second
 	}
 	return func(yield func(string, error) bool) {
+		if err := checkClient(client); err != nil {
+			yield("", err)
+			return
+		}
 		if single, ok := client.(*redis.Client); ok {
 			if _, err := scanNode(ctx, single, o, func(key string) bool { return yield(key, nil) }); err != nil {
 				yield("", err)
@@ -104,6 +108,7 @@ type walk struct {
 	yield   func(string, error) bool
 	left    slots.Set
 	stopped bool // the caller has enough
+	closed  bool // the last pass met a client that is closed
 }
 
 func (w *walk) run(ctx context.Context) error {
@@ -118,6 +123,9 @@ func (w *walk) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if w.isOver(err) {
+			return err
+		}
 		if after < before {
 			pause, progress = 5*time.Millisecond, time.Now()
 		}
@@ -129,6 +137,19 @@ func (w *walk) run(ctx context.Context) error {
 		}
 		pause = min(2*pause, 500*time.Millisecond)
 	}
+}
+
+// isOver reports whether the error of a pass is one that time does not cure: a node's
+// answer, or the second time in a row that a client is closed, which is not that of a
+// node that has just left.
+func (w *walk) isOver(err error) bool {
+	before := w.closed
+	w.closed = errors.Is(err, redis.ErrClosed)
+	if isServerError(err) {
+		what, _ := understandReply(err)
+		return what == settled
+	}
+	return before && w.closed
 }
 
 var errUnowned = errors.New("they are being moved, or no master owns them")
@@ -269,11 +290,18 @@ func ownView(ctx context.Context, node *redis.Client) (*view, error) {
 // deleteBatch is how many keys one UNLINK takes.
 const deleteBatch = 1000
 
+// ErrNoPattern is returned by DeleteMatching for an empty pattern, which to SCAN is
+// every key and to its writer more likely a mistake.
+var ErrNoPattern = errors.New("shim: an empty pattern; all keys are *")
+
 // DeleteMatching deletes the keys that match a glob pattern, as Scan finds them:
 // keys of one slot in UNLINKs of up to 1000. It returns how many keys were
 // deleted, also with an error. An error that came of deleting may be a
 // *LostReplyError; it is safe to delete again.
 func DeleteMatching(ctx context.Context, client redis.UniversalClient, pattern string) (int64, error) {
+	if pattern == "" {
+		return 0, ErrNoPattern
+	}
 	var deleted int64
 	bySlot := map[slots.Slot][]string{}
 	flush := func(slot slots.Slot) error {

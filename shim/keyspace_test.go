@@ -108,18 +108,19 @@ func TestScanLosesPatienceWithASlotThatStaysOpen(t *testing.T) {
 }
 
 func TestForEachMasterJoinsErrors(t *testing.T) {
-	c := emulated(t, 0)
-	client := c.made(shim.Options{})
-	wrong := errors.New("wrong")
-	err := shim.ForEachMaster(context.Background(), client, func(_ context.Context, node *redis.Client) error {
-		if node.Options().Addr == c.addrs[0] {
-			return nil
+	eachCluster(t, 0, func(t *testing.T, c *cluster) {
+		client := c.made(shim.Options{})
+		wrong := errors.New("wrong")
+		err := shim.ForEachMaster(context.Background(), client, func(_ context.Context, node *redis.Client) error {
+			if node.Options().Addr == c.addrs[0] {
+				return nil
+			}
+			return wrong
+		})
+		var node *shim.NodeError
+		if !errors.Is(err, wrong) || !errors.As(err, &node) || strings.Contains(err.Error(), c.addrs[0]) ||
+			!strings.Contains(err.Error(), c.addrs[1]) || !strings.Contains(err.Error(), c.addrs[2]) {
+			t.Errorf("%v does not name the two nodes that failed", err)
 		}
-		return wrong
 	})
-	var node *shim.NodeError
-	if !errors.Is(err, wrong) || !errors.As(err, &node) || strings.Contains(err.Error(), c.addrs[0]) ||
-		!strings.Contains(err.Error(), c.addrs[1]) || !strings.Contains(err.Error(), c.addrs[2]) {
-		t.Errorf("%v does not name the two nodes that failed", err)
-	}
 }

@@ -16,13 +16,14 @@ import (
 // RetryOptions are the options of WithRetry. The zero value is the default said
 // at each.
 type RetryOptions struct {
-	// Attempts is how often a command is tried in all; 10 if 0.
+	// Attempts is how often a command is tried in all; 10 if it is not positive.
 	Attempts int
 	// Base is the pause before the second attempt; each later one is twice as
-	// long. 5 ms if 0, so that ten attempts take 2.555 s.
+	// long. 5 ms if it is not positive, so that ten attempts take 2.555 s.
 	Base time.Duration
 	// RetryLostReads sends commands that only read again after their reply was
-	// lost. Without it they end in a LostReplyError, as all others always do.
+	// lost. Without it they end in a LostReplyError, as all others always do, and as
+	// they do when attempts or time are over.
 	RetryLostReads bool
 	// Logger receives lost replies and commands given up at level Warn, retries
 	// at Debug. nil discards them.
@@ -36,8 +37,24 @@ type RetryOptions struct {
 const maxRedirects = 5
 
 // ErrUnsupportedClient is returned for clients that are neither a *redis.Client
-// nor a *redis.ClusterClient.
+// nor a *redis.ClusterClient, or nil.
 var ErrUnsupportedClient = errors.New("shim: neither a *redis.Client nor a *redis.ClusterClient")
+
+func checkClient(client redis.UniversalClient) error {
+	switch c := client.(type) {
+	case *redis.Client:
+		if c != nil {
+			return nil
+		}
+	case *redis.ClusterClient:
+		if c != nil {
+			return nil
+		}
+	default:
+		return fmt.Errorf("%w: %T", ErrUnsupportedClient, client)
+	}
+	return fmt.Errorf("%w: a nil %T", ErrUnsupportedClient, client)
+}
 
 // WithRetry makes client send commands again when, and only when, that cannot run
 // them twice; see the package documentation. It takes the place of go-redis' own
@@ -45,10 +62,16 @@ var ErrUnsupportedClient = errors.New("shim: neither a *redis.Client nor a *redi
 // the client before see each command once and hooks added later do not see it;
 // hooks of a cluster client's nodes (ClusterClient.OnNewNode) see every attempt.
 //
+// Contexts that end before a reply came end the waiting as go-redis lets them: by
+// their deadline, and only if the client has ContextTimeoutEnabled.
+//
 // It does no I/O. It works on a client that is in use. A client that has it
 // already keeps the options it got first, so that what is built on a client may
 // ask for it without knowing.
 func WithRetry(client redis.UniversalClient, o RetryOptions) error {
+	if err := checkClient(client); err != nil {
+		return err
+	}
 	r := newRetrier(o)
 	switch client := client.(type) {
 	case *redis.Client:
@@ -59,8 +82,6 @@ func WithRetry(client redis.UniversalClient, o RetryOptions) error {
 		if claim(client) {
 			client.AddHook(&clusterHook{r, newRouter(client)})
 		}
-	default:
-		return fmt.Errorf("%w: %T", ErrUnsupportedClient, client)
 	}
 	return nil
 }
@@ -117,6 +138,8 @@ type call struct {
 	eval bool
 	// sawClosed is set when a node's client turned out to be closed.
 	sawClosed bool
+	// wasLost is set when an attempt lost its reply and the call goes on.
+	wasLost bool
 
 	// What came of the last attempt.
 	tried []*attempt
@@ -124,10 +147,40 @@ type call struct {
 	err   error
 }
 
-func newCall(cmd redis.Cmder) (*call, error) {
+// newCall makes a call of a command, whose keys it returns, unless it cannot be sent.
+func newCall(cmd redis.Cmder) (c *call, keys []string, err error) {
+	if err := sendable(cmd); err != nil {
+		return nil, nil, err
+	}
 	keys, readOnly := keysOf(cmd)
-	slot, err := slotOf(cmd, keys)
-	return &call{cmds: []redis.Cmder{cmd}, name: cmd.Name(), slot: slot, readOnly: readOnly}, err
+	return &call{cmds: []redis.Cmder{cmd}, name: cmd.Name(), slot: noSlot, readOnly: readOnly}, keys, nil
+}
+
+// newTransaction makes one call of the commands of a TxPipeline, whose keys it
+// returns, unless one cannot be sent.
+func newTransaction(cmds []redis.Cmder) (c *call, keys []string, err error) {
+	c = &call{cmds: cmds[1 : len(cmds)-1], name: "multi", slot: noSlot, tx: true}
+	for _, cmd := range c.cmds {
+		if err := sendable(cmd); err != nil {
+			return c, nil, err
+		}
+		of, _ := keysOf(cmd)
+		keys = append(keys, of...)
+	}
+	return c, keys, nil
+}
+
+var errNoName = errors.New("shim: a command without a name")
+
+// sendable says why a command cannot be sent, if so.
+func sendable(cmd redis.Cmder) error {
+	if script, ok := cmd.(*scriptCmd); ok && script.refused != nil {
+		return script.refused
+	}
+	if len(cmd.Args()) == 0 {
+		return errNoName
+	}
+	return nil
 }
 
 // try makes new attempts of a call's commands.
@@ -210,11 +263,11 @@ func (r *retrier) decide(c *call, attempt int) reply {
 		c.addr, c.ask = "", false
 		return c.what
 	case barred:
-		c.fail(&NotRunError{Command: c.name, Attempts: attempt, Err: c.err})
+		c.giveUp(attempt, c.err)
 	case lost:
 		r.Metrics.lostReplies.Add(1)
 		if r.RetryLostReads && c.readOnly {
-			c.addr, c.ask = "", false
+			c.addr, c.ask, c.wasLost = "", false, true
 			return unsent
 		}
 		r.Logger.Warn("a reply was lost", "command", c.name, "error", c.err)
@@ -239,15 +292,23 @@ func needsRefresh(calls []*call) bool {
 	return false
 }
 
-// giveUp ends calls that nothing ran of.
+// giveUp ends calls whose last attempt did not run, or lost the reply to a read.
 func (r *retrier) giveUp(ctx context.Context, calls []*call, attempts int, cause error) {
 	for _, c := range calls {
 		err := c.err
 		if cause != nil {
 			err = errors.Join(cause, err)
 		}
-		c.fail(&NotRunError{Command: c.name, Attempts: attempts, Err: err})
+		c.giveUp(attempts, err)
 		r.Logger.WarnContext(ctx, "a command was given up", "command", c.name, "attempts", attempts, "error", err)
+	}
+}
+
+func (c *call) giveUp(attempts int, err error) {
+	if c.wasLost {
+		c.fail(&LostReplyError{Command: c.name, Err: err})
+	} else {
+		c.fail(&NotRunError{Command: c.name, Attempts: attempts, Err: err})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -148,6 +149,16 @@ func TestLostReplyRunsOnce(t *testing.T) {
 			proxy.when(func(sent []byte) bool { return bytes.Contains(sent, []byte("\r\nget\r\n")) })
 			isLost(t, client.Get(ctx, prefix+"single").Err(), "get")
 		})
+		t.Run("reads in vain", func(t *testing.T) {
+			client := c.made(shim.Options{Retry: shim.RetryOptions{RetryLostReads: true, Attempts: 3}})
+			proxy.when(func(sent []byte) bool { return bytes.Contains(sent, []byte("\r\nget\r\n")) })
+			isLost(t, client.Get(ctx, "before").Err(), "get")
+			proxy.when(isIncr)
+			isLost(t, client.Incr(ctx, "in vain").Err(), "incr")
+			if n := value(t, client, "in vain"); n != 1 {
+				t.Errorf("an INCR ran %d times", n)
+			}
+		})
 		t.Run("reads again if asked to", func(t *testing.T) {
 			client := c.made(shim.Options{Retry: shim.RetryOptions{RetryLostReads: true}})
 			once := true
@@ -237,6 +248,99 @@ func TestFollowsToANodeWithoutSlots(t *testing.T) {
 				t.Errorf("BLPOP at a node without slots: %v, %v", job, err)
 			}
 			pushed()
+		})
+	})
+}
+
+// A client that met a node before it got the hook, and has heard nothing of the node's
+// slots since, does not hand that node out.
+func TestFollowsToANodeThatTheClientHides(t *testing.T) {
+	eachClusterWithAnEmptyNode(t, func(t *testing.T, c *cluster) {
+		ctx := within(t, 60*time.Second)
+		key := tagged(7, "k")
+		client := c.plain()
+		if err := client.Set(ctx, key, 0, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		c.half(7, 3, key)
+		if err := client.Incr(ctx, key).Err(); err != nil {
+			t.Fatalf("INCR by go-redis alone: %v", err)
+		}
+		if err := shim.WithRetry(client, shim.RetryOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		const callers, times = 8, 5
+		var sending sync.WaitGroup
+		for range callers {
+			sending.Go(func() {
+				for range times {
+					cmds, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+						p.Incr(ctx, key)
+						p.Incr(ctx, key)
+						return nil
+					})
+					if err != nil {
+						t.Errorf("%v: %v", cmds, err)
+					}
+					if err := client.Incr(ctx, key).Err(); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		sending.Wait()
+		if n, err := client.Get(ctx, key).Int(); err != nil || n != 1+3*callers*times {
+			t.Errorf("the counter is %d, %v; want %d", n, err, 1+3*callers*times)
+		}
+		// Nothing is kept open for it, but for what the client itself has.
+		for {
+			clients, err := c.nodes[3].ClientList(ctx).Result()
+			if err != nil {
+				t.Fatalf("connections that stay:\n%s%v", clients, err)
+			}
+			if strings.Count(clients, " cmd=incr ") <= 1 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+}
+
+// Nothing of a transaction runs while its keys are in two places, and all of it once
+// when they are together again.
+func TestTransactionWaitsForItsKeys(t *testing.T) {
+	eachCluster(t, 0, func(t *testing.T, c *cluster) {
+		ctx := within(t, 30*time.Second)
+		here, there := tagged(42, "here"), tagged(42, "there")
+		both := func(p redis.Pipeliner) error {
+			p.Incr(ctx, here)
+			p.Incr(ctx, there)
+			return nil
+		}
+		want := 0
+		c.eachClient(t, shim.RetryOptions{Attempts: 3}, func(t *testing.T, client *redis.ClusterClient) {
+			want++
+			if _, err := client.TxPipelined(ctx, both); err != nil {
+				t.Fatal(err)
+			}
+			move := c.half(42, (c.owner(42)+1)%3, there)
+			var notRun *shim.NotRunError
+			cmds, err := client.TxPipelined(ctx, both)
+			if !errors.As(err, &notRun) || notRun.Attempts != 3 || cmds[0].Err() != err || cmds[1].Err() != err {
+				t.Errorf("with keys in two places: %v", err)
+			}
+			want++
+			patient := c.made(shim.Options{})
+			finished := soon(func() { c.finish(move) })
+			if _, err := patient.TxPipelined(ctx, both); err != nil {
+				t.Error(err)
+			}
+			finished()
+			for _, key := range []string{here, there} {
+				if n, err := client.Get(ctx, key).Int(); err != nil || n != want {
+					t.Errorf("%s is %d, %v; want %d", key, n, err, want)
+				}
+			}
 		})
 	})
 }

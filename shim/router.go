@@ -19,10 +19,18 @@ type router struct {
 	mu     sync.Mutex
 	nodes  map[string]*redis.Client
 	listed bool // the nodes from before the router are in nodes
+	spares map[string]*spare
+}
+
+// spare is a client for a node that the cluster client has and does not hand out. It
+// is open while calls use it.
+type spare struct {
+	node  *redis.Client
+	calls int
 }
 
 func newRouter(client *redis.ClusterClient) *router {
-	r := &router{client: client, nodes: map[string]*redis.Client{}}
+	r := &router{client: client, nodes: map[string]*redis.Client{}, spares: map[string]*spare{}}
 	client.OnNewNode(r.learn)
 	return r
 }
@@ -55,7 +63,7 @@ func (r *router) known(addr string) *redis.Client {
 
 func (r *router) refresh(ctx context.Context) { r.client.ReloadState(ctx) }
 
-// nodeFor returns the node that a call goes to.
+// nodeFor returns the node that a call goes to, until it was sent.
 func (r *router) nodeFor(ctx context.Context, c *call) (*redis.Client, error) {
 	if c.addr != "" {
 		return r.at(ctx, c.addr)
@@ -75,6 +83,9 @@ func (r *router) nodeFor(ctx context.Context, c *call) (*redis.Client, error) {
 // at returns the node at an address that a redirection named.
 func (r *router) at(ctx context.Context, addr string) (*redis.Client, error) {
 	if node := r.known(addr); node != nil {
+		return node, nil
+	}
+	if node := r.lent(addr); node != nil {
 		return node, nil
 	}
 	if !r.isListed() {
@@ -99,7 +110,7 @@ func (r *router) at(ctx context.Context, addr string) (*redis.Client, error) {
 	if node := r.known(addr); node != nil {
 		return node, nil
 	}
-	return r.spare(addr), nil
+	return r.lend(addr), nil
 }
 
 func (r *router) isListed() bool {
@@ -122,15 +133,49 @@ func (r *router) list(ctx context.Context) error {
 	return err
 }
 
-// spareLife is how long a spare client is used. By then the cluster client has
-// dropped its own, as it does a minute after it learned that a node has no slots.
-const spareLife = time.Minute
+// lent returns the spare client of a node for one more call, if there is one.
+func (r *router) lent(addr string) *redis.Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.spares[addr]; s != nil {
+		s.calls++
+		return s.node
+	}
+	return nil
+}
 
-// spare makes a client for a node as the cluster client would, and closes it after
-// a while.
-func (r *router) spare(addr string) *redis.Client {
+// lend returns a spare client of a node for a call.
+func (r *router) lend(addr string) *redis.Client {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.spares[addr]
+	if s == nil {
+		s = &spare{node: r.newSpare(addr)}
+		r.spares[addr] = s
+	}
+	s.calls++
+	return s.node
+}
+
+// giveBack ends the use of a node by calls.
+func (r *router) giveBack(node *redis.Client, calls int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	addr := node.Options().Addr
+	s := r.spares[addr]
+	if s == nil || s.node != node {
+		return
+	}
+	if s.calls -= calls; s.calls == 0 {
+		delete(r.spares, addr)
+		_ = node.Close() // its replies have come
+	}
+}
+
+// newSpare makes a client for a node as the cluster client would.
+func (r *router) newSpare(addr string) *redis.Client {
 	of := r.client.Options()
-	node := redis.NewClient(&redis.Options{
+	return of.NewClient(&redis.Options{
 		Addr: addr, Dialer: of.Dialer, OnConnect: of.OnConnect, TLSConfig: of.TLSConfig,
 		ClientName: of.ClientName, Protocol: of.Protocol, Username: of.Username, Password: of.Password,
 		CredentialsProvider: of.CredentialsProvider, CredentialsProviderContext: of.CredentialsProviderContext,
@@ -141,12 +186,6 @@ func (r *router) spare(addr string) *redis.Client {
 		PoolSize:              of.PoolSize, PoolTimeout: of.PoolTimeout, MaxActiveConns: of.MaxActiveConns, MaxRetries: -1,
 		DisableIdentity: of.DisableIdentity, IdentitySuffix: of.IdentitySuffix,
 	})
-	r.learn(node)
-	time.AfterFunc(spareLife, func() {
-		r.forget(node)
-		_ = node.Close() // nobody is there to hear of it
-	})
-	return node
 }
 
 // orNever turns the 0 that cluster options hold for "no time-out" into the -1 by

@@ -45,7 +45,8 @@ type Processor interface {
 // too late. In a pipeline of a client without WithRetry a NOSCRIPT stays.
 //
 // The keys must be as many as declared and, on a cluster, in one slot, else the
-// command's error is an ErrKeyCount or a *CrossSlotError and nothing was sent.
+// command's error is an ErrKeyCount or a *CrossSlotError and nothing was sent, nor, by
+// a client with WithRetry, will be of the pipeline or transaction it was added to.
 func (s *Script) Run(ctx context.Context, on Processor, keys []string, args ...any) *redis.Cmd {
 	words := make([]any, 0, 3+len(keys)+len(args))
 	words = append(words, "evalsha", s.digest, len(keys))
@@ -55,6 +56,10 @@ func (s *Script) Run(ctx context.Context, on Processor, keys []string, args ...a
 	cmd := &scriptCmd{Cmd: redis.NewCmd(ctx, append(words, args...)...), source: s.source}
 	cmd.SetFirstKeyPos(firstScriptKey(keys))
 	if err := s.check(on, keys); err != nil {
+		cmd = refusedScript(ctx, err)
+		if _, later := on.(redis.Pipeliner); later {
+			_ = on.Process(ctx, cmd) // it is only added
+		}
 		cmd.SetErr(err)
 		return cmd.Cmd
 	}
@@ -90,8 +95,19 @@ func firstScriptKey(keys []string) int8 {
 // scriptCmd is an EVALSHA that can become an EVAL.
 type scriptCmd struct {
 	*redis.Cmd
-	source string
+	source  string
+	refused error // why it cannot be sent
 }
+
+// refusedScript is a script that spoils what it is added to, as a command does that
+// go-redis cannot encode.
+func refusedScript(ctx context.Context, why error) *scriptCmd {
+	return &scriptCmd{Cmd: redis.NewCmd(ctx, "evalsha", unencodable{why}), refused: why}
+}
+
+type unencodable struct{ why error }
+
+func (u unencodable) MarshalBinary() ([]byte, error) { return nil, u.why }
 
 func (c *scriptCmd) evalArgs() []any {
 	args := append([]any(nil), c.Args()...)

@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -60,6 +61,20 @@ func TestScript(t *testing.T) {
 				t.Errorf("the other side is %s, want 95", n)
 			}
 
+			// The node that is to be asked does not know the script.
+			if err := client.ScriptFlush(ctx).Err(); err != nil {
+				t.Fatal(err)
+			}
+			move = c.half(9000, (c.owner(9000)+1)%3, a, b)
+			_, err = client.Pipelined(ctx, func(p redis.Pipeliner) error {
+				first, second = transfer.Run(ctx, p, keys, 1), transfer.Run(ctx, p, keys, 1)
+				return nil
+			})
+			if n, _ := second.Int(); err != nil || n+int(first.Val().(int64)) != 27 {
+				t.Errorf("in a pipeline to the node that is to be asked: %v, %v, %v", first, second, err)
+			}
+			c.finish(move)
+
 			var cross *shim.CrossSlotError
 			if err := transfer.Run(ctx, client, []string{"x", "y"}, 1).Err(); !errors.As(err, &cross) || cross.KeyB != "y" {
 				t.Errorf("keys of two slots: %v", err)
@@ -76,6 +91,7 @@ func TestScript(t *testing.T) {
 			if !errors.Is(err, shim.ErrKeyCount) || !strings.Contains(err.Error(), "from, to") {
 				t.Errorf("a key too few: %v", err)
 			}
+			spoilt(t, client)
 		})
 		t.Run("without the hook", func(t *testing.T) {
 			client := c.plain()
@@ -88,6 +104,30 @@ func TestScript(t *testing.T) {
 			}
 		})
 	})
+}
+
+// spoilt adds a script with a wrong number of keys to pipelines and transactions, of
+// which nothing may be sent then.
+func spoilt(t *testing.T, client redis.UniversalClient) {
+	t.Helper()
+	ctx := within(t, 30*time.Second)
+	for name, pipelined := range map[string]func(context.Context, func(redis.Pipeliner) error) ([]redis.Cmder, error){
+		"pipeline": client.Pipelined, "transaction": client.TxPipelined,
+	} {
+		var set *redis.StatusCmd
+		var script *redis.Cmd
+		_, err := pipelined(ctx, func(p redis.Pipeliner) error {
+			set = p.Set(ctx, "spoilt", 1, 0)
+			script = transfer.Run(ctx, p, []string{"spoilt"}, 1)
+			return nil
+		})
+		if !errors.Is(err, shim.ErrKeyCount) || !errors.Is(set.Err(), shim.ErrKeyCount) || !errors.Is(script.Err(), shim.ErrKeyCount) {
+			t.Errorf("%s with a script that lacks a key: %v, %v, %v", name, err, set, script)
+		}
+		if n, err := client.Exists(ctx, "spoilt").Result(); n != 0 || err != nil {
+			t.Errorf("%s with a script that lacks a key was sent: %d, %v", name, n, err)
+		}
+	}
 }
 
 func TestSlotsAreCheckedBeforeSending(t *testing.T) {

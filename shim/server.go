@@ -198,19 +198,3 @@ func isTransaction(cmds []redis.Cmder) bool {
 	_, exec := cmds[len(cmds)-1].(*redis.SliceCmd)
 	return multi && exec && cmds[0].Name() == "multi" && cmds[len(cmds)-1].Name() == "exec"
 }
-
-// newTransaction makes one call of the commands of a TxPipeline.
-func newTransaction(cmds []redis.Cmder) (*call, error) {
-	c := &call{cmds: cmds[1 : len(cmds)-1], name: "multi", slot: noSlot, tx: true}
-	var all []string
-	for _, cmd := range c.cmds {
-		keys, _ := keysOf(cmd)
-		all = append(all, keys...)
-	}
-	if len(all) == 0 {
-		return c, nil
-	}
-	var err error
-	c.slot, err = slotOf(c.cmds[0], all)
-	return c, err
-}

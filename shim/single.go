@@ -3,6 +3,7 @@ package shim
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -18,8 +19,13 @@ func (h *singleHook) DialHook(next redis.DialHook) redis.DialHook { return next 
 func (h *singleHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	via := singleRoute{server{command: func(ctx context.Context, a *attempt) error { return next(ctx, a) }}}
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		_, readOnly := keysOf(cmd)
-		c := &call{cmds: []redis.Cmder{cmd}, name: cmd.Name(), slot: noSlot, readOnly: readOnly}
+		if isAttempt(cmd) || isIntroduction(ctx) {
+			return next(ctx, cmd)
+		}
+		c, err := unslottedCall(cmd)
+		if err != nil {
+			return err
+		}
 		h.run(ctx, via, []*call{c})
 		return c.err
 	}
@@ -27,8 +33,15 @@ func (h *singleHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func (h *singleHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if slices.ContainsFunc(cmds, isAttempt) {
+			return next(ctx, cmds)
+		}
 		if isTransaction(cmds) {
-			c := &call{cmds: cmds[1 : len(cmds)-1], name: "multi", slot: noSlot, tx: true}
+			c, _, err := newTransaction(cmds)
+			if err != nil {
+				c.fail(err)
+				return err
+			}
 			multi, exec := cmds[0], cmds[len(cmds)-1]
 			h.run(ctx, singleRoute{server{transaction: func(ctx context.Context, cmds []redis.Cmder) error {
 				multi.SetErr(nil)
@@ -37,14 +50,25 @@ func (h *singleHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 			}}}, []*call{c})
 			return c.err
 		}
-		calls := make([]*call, len(cmds))
-		for i, cmd := range cmds {
-			_, readOnly := keysOf(cmd)
-			calls[i] = &call{cmds: []redis.Cmder{cmd}, name: cmd.Name(), slot: noSlot, readOnly: readOnly}
+		calls, err := callsOf(cmds, unslottedCall)
+		if err != nil {
+			return err
 		}
 		h.run(ctx, singleRoute{server{pipeline: next}}, calls)
 		return firstError(calls)
 	}
+}
+
+// isAttempt recognizes what another hook of the shim sends, that of a cluster client
+// whose node this is or of a client that this one was cloned from: it retries.
+func isAttempt(cmd redis.Cmder) bool {
+	_, ok := cmd.(*attempt)
+	return ok
+}
+
+func unslottedCall(cmd redis.Cmder) (*call, error) {
+	c, _, err := newCall(cmd)
+	return c, err
 }
 
 // singleRoute sends everything to the one server.
