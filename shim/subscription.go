@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -71,7 +72,12 @@ type subscribed struct {
 //
 // A message that was published while its channel was subscribed is delivered
 // once; around a gap it may be missed, never doubled.
+//
+// The client shows the way to the nodes, so close the Subscription before it.
 func SSubscribe(ctx context.Context, client *redis.ClusterClient, o SubscribeOptions, channels ...string) (*Subscription, error) {
+	if err := checkClient(client); err != nil {
+		return nil, err
+	}
 	if o.Buffer <= 0 {
 		o.Buffer = 100
 	}
@@ -266,6 +272,10 @@ func (s *Subscription) placeAt(node *redis.Client, addr string, owned []slots.Sl
 	}
 	for _, slot := range owned {
 		s.mu.Lock()
+		if s.conns[addr] != conn {
+			s.mu.Unlock()
+			return net.ErrClosed // its reader has made its channels homeless already
+		}
 		args := []string{"SSUBSCRIBE"}
 		for _, name := range homeless[slot] {
 			if c := s.channels[name]; c != nil && c.conn == nil {
@@ -321,7 +331,9 @@ func (s *Subscription) leaveStrangers() {
 			continue
 		}
 		node, err := s.client.MasterForKey(s.ctx, slots.TagFor(c.slot))
-		if err == nil && node.Options().Addr != c.conn.addr && c.confirmed && c.conn.strange(name) {
+		if err == nil && node.Options().Addr == c.conn.addr {
+			delete(c.conn.doubts, name)
+		} else if err == nil && c.confirmed && c.conn.strange(name) {
 			if err := c.conn.send("SUNSUBSCRIBE", name); err != nil {
 				c.conn.close()
 			}
@@ -392,8 +404,10 @@ func (s *Subscription) read(conn *subConn) {
 		}
 	}
 	s.mu.Unlock()
-	s.client.ReloadState(context.WithoutCancel(s.ctx))
-	s.poke()
+	if s.ctx.Err() == nil {
+		s.client.ReloadState(s.ctx)
+		s.poke()
+	}
 }
 
 // ping keeps a connection busy, so that its reader notices when it is dead.

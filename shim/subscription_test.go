@@ -1,8 +1,13 @@
 package shim_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +52,96 @@ func hear(t *testing.T, ctx context.Context, client *redis.ClusterClient, s *shi
 			}
 		}
 	}
+}
+
+// dying is a dialer whose first connection for subscriptions dies when it is used, which
+// its writer does not notice, as with TCP.
+type dying struct {
+	shim.Dialer
+	died atomic.Bool
+}
+
+func (d *dying) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := d.Dialer(ctx, network, addr)
+	return &dyingConn{Conn: conn, dialer: d}, err
+}
+
+type dyingConn struct {
+	net.Conn
+	dialer *dying
+	dead   atomic.Bool
+}
+
+func (c *dyingConn) SetWriteDeadline(at time.Time) error {
+	if c.dead.Load() {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(at)
+}
+
+func (c *dyingConn) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("SSUBSCRIBE")) && c.dialer.died.CompareAndSwap(false, true) {
+		c.dead.Store(true)
+		_ = c.Conn.Close()
+	}
+	if c.dead.Load() {
+		time.Sleep(2 * time.Millisecond) // the reader notices meanwhile
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// Channels that are being placed on a connection that dies find another.
+func TestSubscriptionOutlivesAConnectionThatDiesAtOnce(t *testing.T) {
+	c := emulated(t, 0)
+	ctx := within(t, 20*time.Second)
+	d := &dying{Dialer: c.dialer}
+	client, err := shim.NewCluster(redis.ClusterOptions{Addrs: c.addrs, Dialer: d.dial}, shim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var channels []string
+	for slot := range slots.Slot(100) {
+		channels = append(channels, tagged(slot, "c"))
+	}
+	s, err := shim.SSubscribe(ctx, client, shim.SubscribeOptions{}, channels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !d.died.Load() {
+		t.Error("no connection died")
+	}
+	hear(t, ctx, client, s, channels[99])
+}
+
+// Whoever does not read, or goes away, does not stop Close.
+func TestSubscriptionClosesUnderLoad(t *testing.T) {
+	c := emulated(t, 0)
+	ctx := within(t, 20*time.Second)
+	client := c.made(shim.Options{})
+	s, err := shim.SSubscribe(ctx, client, shim.SubscribeOptions{Buffer: 1}, "channel", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if err := client.SPublish(ctx, "channel", "unread").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(s.Close)
+	}
+	closing.Wait()
+	for range s.Events() { // ends
+	}
+	if err := s.Add(ctx, "late"); !errors.Is(err, redis.ErrClosed) {
+		t.Errorf("Add after Close: %v", err)
+	}
+	s.Remove("channel", "unknown")
+	s.Close()
 }
 
 func TestShardedSubscriptionFollowsItsSlots(t *testing.T) {
