@@ -17,5 +17,5 @@ USER 65532:65532
 ENV FAKECLUSTER_GROKZEN=true
 EXPOSE 7000-7007
 VOLUME /data
-HEALTHCHECK --interval=5s --timeout=3s --start-period=1s CMD ["/fakecluster", "status", "--timeout", "2s"]
+HEALTHCHECK --interval=5s --timeout=3s --start-period=1s CMD ["/fakecluster", "healthcheck"]
 ENTRYPOINT ["/fakecluster"]

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // suggested are the words offered behind what has been typed.
@@ -86,15 +89,73 @@ func TestCompletionInShells(t *testing.T) {
 	}
 }
 
-// Whoever asks a command for help sees how it is used.
+// Whoever asks a command for help sees how it is used, in lines that it takes.
 func TestHelpHasExamples(t *testing.T) {
-	for _, command := range []string{"serve", "ctl", "status", "watch", "slot", "exec", "completion"} {
-		var out bytes.Buffer
-		if code := run(t.Context(), []string{command, "--help"}, &out, &out); code != 0 {
-			t.Errorf("%s: exit code %d", command, code)
+	sh, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	parser := func() *kong.Kong {
+		p, err := newParser(&cli{}, io.Discard, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !strings.Contains(out.String(), "    fakecluster ") && !strings.Contains(out.String(), "<(fakecluster ") {
-			t.Errorf("%s --help has no example:\n%s", command, &out)
+		return p
+	}
+	for _, command := range parser().Model.Leaves(true) {
+		path := strings.Fields(command.Path())
+		if command.Hidden {
+			continue
+		}
+		code, help, errs := ended(t, append(path, "--help")...)
+		if code != 0 {
+			t.Errorf("%q: exit code %d: %s", path, code, errs)
+		}
+		examples := 0
+		for line := range strings.Lines(help) {
+			example, found := strings.CutPrefix(line, "    ")
+			if !found || strings.HasPrefix(example, " ") || !strings.Contains(example, "fakecluster ") {
+				continue
+			}
+			_, example, _ = strings.Cut(example, "fakecluster ")
+			example, _, _ = strings.Cut(example, ")\n") // of <(fakecluster completion bash)
+			examples++
+			for _, args := range typed(t, sh, "fakecluster "+example) {
+				if _, err := parser().Parse(args); err != nil {
+					t.Errorf("%s shows an example that it does not take: %q: %v", command.Path(), args, err)
+				}
+			}
+		}
+		if examples == 0 {
+			t.Errorf("%s --help has no example:\n%s", command.Path(), help)
 		}
 	}
+}
+
+// typed is what a shell hands to fakecluster for a line.
+func typed(t *testing.T, sh, line string) (calls [][]string) {
+	t.Helper()
+	shell := exec.Command(sh, "-c", `fakecluster() { printf '%s\0' "$@" >&3; printf '\n\0' >&3; }; `+line)
+	shell.Dir = t.TempDir() // an example may write a file
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	shell.ExtraFiles = []*os.File{write}
+	err = shell.Run() // jq may not be installed
+	write.Close()
+	all, readErr := io.ReadAll(read)
+	if readErr != nil || len(all) == 0 {
+		t.Fatalf("%s: %v, %v", line, err, readErr)
+	}
+	var args []string
+	for _, arg := range strings.Split(strings.TrimSuffix(string(all), "\x00"), "\x00") {
+		if arg == "\n" {
+			calls, args = append(calls, args), nil
+			continue
+		}
+		args = append(args, arg)
+	}
+	return calls
 }

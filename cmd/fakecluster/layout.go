@@ -59,6 +59,30 @@ type layoutRollback struct {
 	CopyOnly     bool `env:"-" help:"Keep legacy records that exist, and delete none."`
 }
 
+// Help is what kong adds to --help.
+func (l *layoutInspect) Help() string {
+	return `It only reads.
+
+  fakecluster layout inspect --source redis://127.0.0.1:6379/0 --prefix bot
+  fakecluster layout inspect --source-cluster 127.0.0.1:7000 --prefix bot --json`
+}
+
+// Help is what kong adds to --help.
+func (l *layoutMigrate) Help() string {
+	return `Try with --dry-run first. A pass may be repeated: it carries over what has changed.
+
+  fakecluster layout migrate --source redis://127.0.0.1:6379/0 --target-cluster 127.0.0.1:7000 --prefix bot --dry-run
+  fakecluster layout migrate --source redis://127.0.0.1:6379/0 --target-cluster 127.0.0.1:7000 --prefix bot`
+}
+
+// Help is what kong adds to --help.
+func (l *layoutRollback) Help() string {
+	return `Try with --dry-run first: what the cluster does not have is deleted from the legacy keyspace, unless --copy-only is given.
+
+  fakecluster layout rollback --source-cluster 127.0.0.1:7000 --target redis://127.0.0.1:6379/0 --prefix bot --dry-run
+  fakecluster layout rollback --source-cluster 127.0.0.1:7000 --target redis://127.0.0.1:6379/0 --prefix bot --copy-only`
+}
+
 func (l *layoutInspect) run(ctx context.Context, stdout, stderr io.Writer) error {
 	client, err := layoutClient(ctx, "--source", l.Source, l.SourceCluster)
 	if err != nil {

@@ -51,16 +51,7 @@ type cli struct {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	code, exited := exitOK, false
 	app := &cli{}
-	parser, err := kong.New(app,
-		kong.Name("fakecluster"),
-		kong.Description("A whole Redis Cluster in one process."),
-		kong.DefaultEnvars("FAKECLUSTER"),
-		kong.Resolvers(kong.ResolverFunc(grokzenValue)),
-		kong.Writers(stdout, stderr),
-		kong.Vars{"version": version(), "consoleAddr": consoleAddr},
-		kong.Exit(func(c int) { code, exited = c, true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
+	parser, err := newParser(app, stdout, stderr, func(c int) { code, exited = c, true })
 	if err != nil {
 		panic(err) // the tags of cli are wrong, which no user can cause
 	}
@@ -92,6 +83,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	return exitError
+}
+
+// newParser returns what reads command lines into app. Flags that end the program
+// call exit.
+func newParser(app *cli, stdout, stderr io.Writer, exit func(code int)) (*kong.Kong, error) {
+	return kong.New(app,
+		kong.Name("fakecluster"),
+		kong.Description("A whole Redis Cluster in one process."),
+		kong.DefaultEnvars("FAKECLUSTER"),
+		kong.Resolvers(kong.ResolverFunc(grokzenValue)),
+		kong.Writers(stdout, stderr),
+		kong.Vars{"version": version(), "consoleAddr": consoleAddr},
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
 }
 
 // command is what every subcommand is.
