@@ -48,6 +48,12 @@ func (x *Runner) exchange(node int, args []string) (forA, forB []string) {
 	return forA, forB
 }
 
-func (x *Runner) askBoth(node int, question ...string) (a, b string) {
-	return x.a.control[node].ask(question...).Text, x.b.control[node].ask(question...).Text
+// askBoth is what both sides say, or nothing if both have an error: its text may name
+// a side's ports.
+func (x *Runner) askBoth(node int, question ...string) (string, string) {
+	a, b := x.a.control[node].ask(question...), x.b.control[node].ask(question...)
+	if a.Kind == '-' && b.Kind == '-' {
+		return "", ""
+	}
+	return a.Text, b.Text
 }

@@ -239,7 +239,7 @@ func init() {
 		"streamid": one((*Generator).streamID),
 		"timeout":  among("0", "0", "0.001", "1000", "0.002", "-1", "abc", "1e400", "inf", "99999999999999999999", "0.0001"),
 		"blockms":  among("0", "1", "1000000", "-1", "abc", "9223372036854775807", "2"),
-		"cursor":   among("0", "0", "0", "0", "abc", "-1", "18446744073709551616", "5", ""),
+		"cursor":   among("0", "0", "0", "0", "abc", "18446744073709551616", ""),
 		"glob":     among("*", "*a*", "[a-c]", "h?llo", "?", "m1*", "\\*", "[^a]*", "s*", "{*}", "*1*", "[", "a*b*c", "", "[z-a]", "??*"),
 		"type":     among("string", "list", "set", "zset", "hash", "stream", "STRING", "nosuch"),
 		"weight":   one((*Generator).float),

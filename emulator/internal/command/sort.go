@@ -350,7 +350,7 @@ func (c *Call) replySorted(items []sortItem, o sortOptions) {
 
 // storeSorted makes a list of the result; what GET does not find is empty there.
 func (c *Call) storeSorted(items []sortItem, o sortOptions) {
-	list := keyspace.NewList(&c.Keyspace().Limits)
+	list := keyspace.NewStoredList(&c.Keyspace().Limits)
 	push := func(element []byte) {
 		list.Grow(element)
 		list.Push(keyspace.Tail, element)

@@ -2,6 +2,7 @@ package keyspace
 
 import (
 	"iter"
+	"math"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace/listpack"
 )
@@ -17,6 +18,10 @@ type List struct {
 	// quick says that the encoding is quicklist. Otherwise all elements are in
 	// one node.
 	quick bool
+	// fill and depth are list-max-listpack-size and list-compress-depth as they
+	// were when the list became a quicklist: settings do not change it any more.
+	fill  int16
+	depth uint16
 }
 
 // listNode is never empty, except the only node of a listpack.
@@ -36,8 +41,34 @@ const (
 
 // NewList returns an empty list.
 func NewList(limits *Limits) *List {
-	return &List{limits: limits, quick: !limits.Version.AtLeast(7, 2)}
+	l := &List{limits: limits}
+	if !limits.Version.AtLeast(7, 2) {
+		l.becomeQuick(limits.ListMaxListpackSize, limits.ListCompressDepth)
+	}
+	return l
 }
+
+// NewStoredList returns an empty list for SORT ... STORE, which before 7.2 does
+// not ask for the settings.
+func NewStoredList(limits *Limits) *List {
+	l := NewList(limits)
+	if l.quick {
+		const defaultFill, defaultDepth = -2, 0
+		l.becomeQuick(defaultFill, defaultDepth)
+	}
+	return l
+}
+
+// becomeQuick makes the list a quicklist with these settings, as far as it can hold
+// them.
+func (l *List) becomeQuick(fill, depth int) {
+	l.quick = true
+	l.fill = int16(max(-5, min(fill, math.MaxInt16)))
+	l.depth = uint16(max(0, min(depth, math.MaxUint16)))
+}
+
+// Settings are list-max-listpack-size and list-compress-depth of a quicklist.
+func (l *List) Settings() (fill, depth int) { return int(l.fill), int(l.depth) }
 
 // Kind is KindList.
 func (l *List) Kind() Kind { return KindList }
@@ -52,7 +83,7 @@ func (l *List) Encoding() string {
 
 // Clone returns a deep copy.
 func (l *List) Clone() Value {
-	c := &List{limits: l.limits, length: l.length, quick: l.quick}
+	c := &List{limits: l.limits, length: l.length, quick: l.quick, fill: l.fill, depth: l.depth}
 	for node := l.head; node != nil; node = node.next {
 		c.link(c.tail, &listNode{pack: node.pack.Clone()})
 	}

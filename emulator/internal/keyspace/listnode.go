@@ -88,18 +88,24 @@ var listNodeSizes = [...]int{4096, 8192, 16384, 32768, 65536}
 
 const listNodeSafeSize = 8192
 
-// nodeLimit is what one node may hold by list-max-listpack-size: the one limit
+// nodeLimit is what one node may hold by a list-max-listpack-size: the one limit
 // or the other is math.MaxInt.
-func (l *List) nodeLimit() (size, count int) {
-	if fill := l.limits.ListMaxListpackSize; fill < 0 {
+func nodeLimit(fill int) (size, count int) {
+	if fill < 0 {
 		return listNodeSizes[min(-fill, len(listNodeSizes))-1], math.MaxInt
 	} else {
 		return math.MaxInt, max(fill, 1)
 	}
 }
 
+// exceeds reports whether a node would be too large: one of a quicklist by what is
+// the list's own, a listpack by the setting of now.
 func (l *List) exceeds(size, count int) bool {
-	sizeLimit, countLimit := l.nodeLimit()
+	fill := l.limits.ListMaxListpackSize
+	if l.quick {
+		fill = int(l.fill)
+	}
+	sizeLimit, countLimit := nodeLimit(fill)
 	if sizeLimit != math.MaxInt {
 		return size > sizeLimit
 	}
@@ -129,7 +135,9 @@ func (l *List) Grow(values ...[]byte) {
 	} else {
 		size += listpack.New().Size()
 	}
-	l.quick = l.exceeds(size, count)
+	if l.exceeds(size, count) {
+		l.becomeQuick(l.limits.ListMaxListpackSize, l.limits.ListCompressDepth)
+	}
 }
 
 // Shrink makes a list a listpack, after elements were removed, once it is down
@@ -147,7 +155,7 @@ func (l *List) unquick(divisor int) {
 	if !l.quick || l.head != l.tail || !l.limits.Version.AtLeast(7, 2) {
 		return
 	}
-	size, count := l.nodeLimit()
+	size, count := nodeLimit(l.limits.ListMaxListpackSize)
 	if l.head == nil || l.head.pack.Size() <= size/divisor && l.length <= count/divisor {
 		l.quick = false
 	}

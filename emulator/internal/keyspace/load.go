@@ -87,7 +87,8 @@ func (l loader) ziplist() [][]byte {
 }
 
 func (l loader) list(kind byte) *List {
-	list := &List{limits: l.limits, quick: true}
+	list := &List{limits: l.limits}
+	list.becomeQuick(l.limits.ListMaxListpackSize, l.limits.ListCompressDepth)
 	switch kind {
 	case rdb.TypeList:
 		for range l.Count() {

@@ -37,9 +37,9 @@ func debugObject(_ *Node, c *command.Call) {
 	var list strings.Builder
 	if l, ok := value.(*keyspace.List); ok && l.Encoding() == "quicklist" {
 		nodes, bytes := l.Nodes()
+		fill, depth := l.Settings()
 		fmt.Fprintf(&list, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:%d ql_uncompressed_size:%d",
-			nodes, float64(l.Len())/float64(nodes), c.Keyspace().Limits.ListMaxListpackSize,
-			boolInt(c.Keyspace().Limits.ListCompressDepth != 0), bytes)
+			nodes, float64(l.Len())/float64(nodes), fill, boolInt(depth != 0), bytes)
 	}
 	c.Reply.Status(fmt.Sprintf("Value at:%p refcount:%d encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
 		value, refcount, value.Encoding(), serialized, (c.Now()/1000-idle)&(1<<24-1), idle, list.String()))
