@@ -24,7 +24,7 @@ LONG := (tests/(oracle|interop|console)|shim|layoutkit|broker|examples/shop)
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz interop shim layoutkit broker upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz interop console release shim layoutkit broker upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -120,26 +120,28 @@ debian-clients:
 		echo "Debian's clients are not installed here: those that are missing are skipped"; \
 	fi
 
-# Archives of the binary with checksums, built for every platform from anywhere.
+# Archives of the binary with checksums, built for every platform from anywhere
+# with GNU tar. Two builds of a version are the same to the byte.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.stamped=$(VERSION)"
 
 release:
-	rm -rf dist && mkdir -p dist
+	rm -rf dist/fakecluster_* dist/SHA256SUMS && mkdir -p dist
 	@for platform in $(PLATFORMS); do \
 		os=$${platform%/*}; arch=$${platform#*/}; name=fakecluster_$(VERSION)_$${os}_$${arch}; \
 		suffix=; if [ $$os = windows ]; then suffix=.exe; fi; \
 		mkdir -p dist/$$name; cp LICENSE README.md dist/$$name/; \
 		echo "$$name"; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=false \
-			-ldflags "-s -w -X main.stamped=$(VERSION)" -o dist/$$name/fakecluster$$suffix ./cmd/fakecluster; \
-		tar -C dist --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - $$name | gzip -n > dist/$$name.tar.gz; \
+		GOOS=$$os GOARCH=$$arch $(BUILD) -o dist/$$name/fakecluster$$suffix ./cmd/fakecluster; \
+		tar -C dist --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=u,go-w -cf - $$name | gzip -n > dist/$$name.tar.gz; \
 		rm -r dist/$$name; \
 	done
 	cd dist && sha256sum *.tar.gz > SHA256SUMS
 	$(MAKE) release-smoke VERSION=$(VERSION)
 
-# The archive for this machine's Linux: unpacked, it is of the version and runs.
+# The archive for this machine's Linux: unpacked, it is of the version and runs,
+# and a copy of the sources elsewhere makes the same binary.
 release-smoke:
 	cd dist && sha256sum --quiet -c SHA256SUMS
 	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; \
@@ -149,7 +151,10 @@ release-smoke:
 	"$$binary" exec --masters 3 -- "$$binary" slot foo >/dev/null; \
 	test "$$("$$binary" exec -- sh -c '"$$0" status --addr "$${REDIS_CLUSTER_NODES%%,*}"' "$$binary" | head -1)" = \
 		"state ok, 16384 of 16384 slots owned, 3 masters, 0 replicas, 0 keys"; \
-	echo "the Linux archive runs"
+	mkdir "$$smoke/again"; tar --exclude=./dist --exclude=./.git --exclude=node_modules -cf - . | tar -C "$$smoke/again" -xf -; \
+	(cd "$$smoke/again" && $(BUILD) -o ../again.bin ./cmd/fakecluster); \
+	cmp "$$binary" "$$smoke/again.bin"; \
+	echo "the Linux archive runs, and can be built again"
 
 image:
 	docker build --build-arg VERSION=$(VERSION) -t fakecluster:$(VERSION) .
