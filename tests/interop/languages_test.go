@@ -44,7 +44,7 @@ func TestLanguages(t *testing.T) {
 // content runs a program that says so in the end.
 func content(t *testing.T, addrs []string, program string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(cmd.Environ(), "REDIS_CLUSTER_URL=redis://"+addrs[0], "REDIS_CLUSTER_NODES="+strings.Join(addrs, ","))

@@ -25,7 +25,7 @@ func TestNodeClients(t *testing.T) {
 				missing(t, "the npm package %s is not in tests/interop/node/node_modules", c.module)
 			}
 			onBoth(t, func(t *testing.T, addrs []string) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 				defer cancel()
 				cmd := exec.CommandContext(ctx, node, c.program, strings.Join(addrs[:2], ","), c.module)
 				cmd.Dir = "node"

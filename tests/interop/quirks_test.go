@@ -136,7 +136,7 @@ func (c realCluster) awaitMaster(node, master int) error {
 // tellOfQuirk runs quirks.mjs, changes the cluster as it asks and returns what it
 // tells.
 func tellOfQuirk(t *testing.T, c crashing, owner int, node string, args ...string) string {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, args...)
 	cmd.Dir = "node"
