@@ -194,12 +194,11 @@ func (x *chaos) pipeline(t *testing.T) bool {
 		}
 		return nil
 	})
+	well := true
 	for i, cmd := range cmds {
-		if !sums[i].note(t, cmd.Err(), x.dropping) {
-			return false
-		}
+		well = sums[i].note(t, cmd.Err(), x.dropping) && well
 	}
-	return true
+	return well
 }
 
 func (x *chaos) transaction(t *testing.T) bool {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,6 +108,38 @@ func TestFirstConnectionIsRetriedWithinABound(t *testing.T) {
 	}
 	if err := client.Set(ctx, "k", 1, 0).Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A dial that takes too long is not the caller's time that is over.
+func TestSlowDialsAreRetried(t *testing.T) {
+	c := emulated(t, 0)
+	ctx := within(t, 30*time.Second)
+	var slow atomic.Int64
+	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if slow.Add(-1) >= 0 {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: context.DeadlineExceeded}
+		}
+		return c.dialer(ctx, network, addr)
+	}
+	for name, times := range map[string]int64{"finding the cluster": 4, "sending": 1} {
+		client, err := shim.NewCluster(redis.ClusterOptions{Addrs: c.addrs, Dialer: dialer}, shim.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if name == "sending" {
+			client.Ping(ctx)
+		}
+		slow.Store(times)
+		if err := client.Set(ctx, "k", 1, 0).Err(); err != nil {
+			t.Errorf("SET while %s: %v", name, err)
+		}
+		for _, key := range []string{"a", "b", "c"} {
+			if _, err := client.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Set(ctx, key, 1, 0).Err() }); err != nil {
+				t.Errorf("transaction while %s: %v", name, err)
+			}
+		}
 	}
 }
 

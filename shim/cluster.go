@@ -200,7 +200,7 @@ func (c *call) noteClosed() bool {
 // noteNoNode is note for a call that has nowhere to go.
 func (c *call) noteNoNode(err error) {
 	c.err, c.what = err, unsent
-	if errors.Is(err, redis.ErrClosed) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, redis.ErrClosed) {
 		c.what = barred
 	}
 }

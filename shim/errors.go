@@ -71,10 +71,7 @@ func understand(err error, written bool) (what reply, addr string) {
 	case isServerError(err):
 		return understandReply(err)
 	case !written:
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-			return barred, ""
-		}
-		return unsent, ""
+		return unsent, "" // also if a dialler's own time was over: run minds the caller's
 	case isTransportError(err):
 		return lost, ""
 	default:
