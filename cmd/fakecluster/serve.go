@@ -135,6 +135,9 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 		emulator.RedisVersion(s.RedisVersion), emulator.Password(s.Password), emulator.Logger(log),
 		emulator.NodeTimeout(s.NodeTimeout),
 	}
+	if s.ProtectedMode == "no" {
+		shared = append(shared, emulator.ConfigSet("protected-mode", "no"))
+	}
 	if s.Control {
 		shared = append(shared, s.controllers.Option())
 	}

@@ -314,6 +314,12 @@ func (n *Node) admit(s *session) bool {
 		s.hand()
 		return false
 	}
+	if n.denies(s) {
+		n.stats.refused++
+		s.enc.Error(errDenied)
+		s.hand()
+		return false
+	}
 	n.nextID++
 	s.id = n.nextID
 	s.created, s.lastUse = n.now, n.now

@@ -106,6 +106,7 @@ func (t *Trace) note(s *session, c *command.Call, began time.Time, failed bool) 
 			}
 		}
 	}
+	hideSecrets(c)
 	e.Text = text(c)
 	switch {
 	case s.routed != nil:
