@@ -3,6 +3,7 @@
 # make oracle N=…   compare N random commands per mode and protocol with real Redis
 # make upstream     Redis' own test suite
 # make bench        speed and size beside real Redis and miniredis, for docs/benchmarks.md
+# make soak SOAK=20m  a cluster under load and everything that can happen to it
 # make release      archives for Linux, macOS and Windows in dist/
 
 GO ?= go
@@ -18,13 +19,13 @@ LUA_ROUNDS ?= 50000
 
 MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
-LONG := (tests/(oracle|interop|console)|shim|layoutkit|broker|examples/shop)
+LONG := (tests/(oracle|interop|console|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: test conformance oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz interop console release shim layoutkit broker upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz interop console release shim layoutkit broker soak upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -71,6 +72,12 @@ broker:
 # docs/benchmarks.md. Takes most of an hour; broken off, it goes on where it was.
 bench: redis
 	FAKECLUSTER_BENCH=full $(GO) test -count=1 -timeout 0 -v -run Measure ./tests/bench
+
+# The locks' order is checked while it runs; see emulator/internal/lock.
+SOAK ?= 20s
+soak:
+	$(GO) test -tags lockorder -count=1 ./emulator/internal/lock
+	SOAK=$(SOAK) $(GO) test -tags lockorder -count=1 -timeout 0 -v ./tests/soak
 
 # The benchmarks beside the code.
 microbench:
