@@ -74,8 +74,9 @@ func TestFromClient(t *testing.T) {
 		t.Cleanup(func() { client.Close() })
 		return client
 	}
+	block := 100 * time.Millisecond
 	run := func(ctx context.Context, client redis.UniversalClient, parts ...broker.Part) error {
-		b := broker.FromClient(client).With(broker.Options{Logger: quiet, Block: 100 * time.Millisecond})
+		b := broker.FromClient(client).With(broker.Options{Logger: quiet, Block: block})
 		return broker.NewApp("handed", "1", b, parts...).Run(ctx)
 	}
 
@@ -99,6 +100,7 @@ func TestFromClient(t *testing.T) {
 		}
 	})
 	ack := record().ack
+	block = 2 * time.Second // long enough for a busy machine to answer in
 	for _, c := range []struct {
 		name   string
 		change func(*redis.ClusterOptions)
@@ -106,7 +108,7 @@ func TestFromClient(t *testing.T) {
 	}{
 		{"reads from replicas", func(o *redis.ClusterOptions) { o.ReadOnly = true }, "ReadOnly"},
 		{"too few connections", func(o *redis.ClusterOptions) { o.PoolSize = 1 }, "PoolSize"},
-		{"too short a time-out", func(o *redis.ClusterOptions) { o.ReadTimeout = 50 * time.Millisecond }, "ReadTimeout"},
+		{"too short a time-out", func(o *redis.ClusterOptions) { o.ReadTimeout = block }, "ReadTimeout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := run(t.Context(), newClient(c.change), broker.Subscribe(broker.List("q"), ack))
