@@ -21,9 +21,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(builtIn)
+		os.Exit(code)
+	}))
+}
 
-// freePorts returns the first of n consecutive ports that are free.
+// freePorts returns the first of n consecutive ports that are free at every
+// address.
 func freePorts(t *testing.T, n int) int {
 	t.Helper()
 next:
@@ -35,7 +41,7 @@ next:
 		first := probe.Addr().(*net.TCPAddr).Port
 		probe.Close()
 		for port := first; port < first+n; port++ {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+			l, err := net.Listen("tcp4", net.JoinHostPort("0.0.0.0", strconv.Itoa(port)))
 			if err != nil {
 				continue next
 			}
@@ -254,7 +260,7 @@ func TestGrokzenAnnouncesItsOwnAddress(t *testing.T) {
 	if own == "" {
 		t.Skip("this machine has no address but loopback")
 	}
-	for name, value := range map[string]string{"FAKECLUSTER_GROKZEN": "1", "INITIAL_PORT": strconv.Itoa(freePorts(t, 6))} {
+	for name, value := range map[string]string{"FAKECLUSTER_GROKZEN": "1", "BIND_ADDRESS": "127.0.0.1", "INITIAL_PORT": strconv.Itoa(freePorts(t, 6))} {
 		t.Setenv(name, value)
 	}
 	if r := start(t, "redis-cli"); strings.Count(r.stdout.String(), " "+own+":") != 6 {
@@ -361,12 +367,25 @@ func TestSignals(t *testing.T) {
 // built is the program as users get it.
 func built(t *testing.T) (binary string) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), "fakecluster")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	binary, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }
+
+var builtIn string // the folder of the program, "" before there is one
+
+var buildOnce = sync.OnceValues(func() (binary string, err error) {
+	if builtIn, err = os.MkdirTemp("", "fakecluster"); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(builtIn, "fakecluster")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return binary, nil
+})
 
 // endedBy starts a program, sends it a signal once it has printed ready, and
 // returns what it printed and how it ended.
