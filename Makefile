@@ -21,7 +21,7 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
@@ -44,6 +44,20 @@ oracle-long:
 # The corpus of snippets, mutated and generated Lua programs against real Redis.
 lua-fuzz:
 	LUA_FUZZ_ROUNDS=$(LUA_ROUNDS) $(GO) test -count=1 -timeout 10m -v -run 'Corpus|Libraries|LibraryCalls|MutatedPrograms|GeneratedPrograms' ./lua
+
+# Hostile bytes: every fuzz target for FUZZTIME, one after the other.
+FUZZTIME ?= 30s
+fuzz:
+	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for target in $$(grep -h '^func Fuzz' $$package/*_test.go | sed 's/func \(Fuzz[A-Za-z]*\).*/\1/'); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 $$package || exit 1; \
+		done; \
+	done
+
+# So many inputs rather than so long, which is the same work on any machine.
+fuzz-smoke:
+	$(MAKE) fuzz FUZZTIME=200x
 
 oracle: redis
 	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle

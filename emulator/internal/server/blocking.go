@@ -145,8 +145,17 @@ func (n *Node) tryToServe(wt *waiter, key dbKey) {
 	}
 	outer := n.running
 	n.running = wt.session
-	n.invoke(&c)
+	panicked := n.invokeGuarded(&c)
 	n.running = outer
+	if panicked {
+		reply.Reset()
+		reply.Error(errInternal)
+		n.answer(wt, reply)
+		wt.session.closing = true
+		wt.session.out.flush()
+		wt.session.disconnect()
+		return
+	}
 	n.commitEffects()
 	if c.Waiting() == nil {
 		n.answer(wt, reply)

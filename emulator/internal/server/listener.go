@@ -142,6 +142,9 @@ func (n *Node) Close() {
 	if n.expiry.timer != nil {
 		n.expiry.timer.Stop()
 	}
+	if n.patrol.timer != nil {
+		n.patrol.timer.Stop()
+	}
 	listeners := append(n.listeners, n.ended...)
 	n.unlock()
 	for _, l := range listeners {

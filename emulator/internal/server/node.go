@@ -88,6 +88,8 @@ type Node struct {
 	// What parsers go by, which run without the lock: proto-max-bulk-len and
 	// client-query-buffer-limit.
 	maxBulk, maxInput atomic.Int64
+	// timesIdle is set where timeout ends idle clients.
+	timesIdle atomic.Bool
 
 	closing sync.Once
 
@@ -129,6 +131,7 @@ type Node struct {
 	offsetSeen    int64    // replication offset a replica has executed
 	masterClient  *session // in whose name a replica executes
 	expiry        expiryTimer
+	patrol        patrol
 
 	cluster *Cluster       // nil for a server on its own
 	topo    *topology.Node // nil unless clustered
@@ -262,6 +265,9 @@ func (n *Node) unlock() {
 	}
 	if n.tracking.changed {
 		n.broadcastInvalidations()
+	}
+	if len(n.toFlush) > 0 {
+		n.limitOutput(n.toFlush)
 	}
 	flush, after := n.toFlush, n.after
 	n.toFlush, n.after, n.unsettledNow = nil, nil, false
@@ -418,4 +424,12 @@ func (n *Node) expireDue() {
 }
 
 // ClockMoved makes the node look at the clock again after it was advanced.
-func (n *Node) ClockMoved() { n.expireDue() }
+func (n *Node) ClockMoved() {
+	n.expireDue()
+	n.lock()
+	armed := n.patrol.armed
+	n.unlock()
+	if armed {
+		n.watchClients()
+	}
+}

@@ -40,11 +40,14 @@ type session struct {
 	out      outQueue
 	deferred resp.Encoder // messages to itself, held back until the reply is written
 	killed   atomic.Bool
+	lastRead atomic.Int64 // Unix seconds, where timeout is set
 
 	id      int64
 	created time.Time
-	lastUse time.Time
-	last    *command.Spec
+	// overSince is when more than the soft limit began to wait for the client.
+	overSince time.Time
+	lastUse   time.Time
+	last      *command.Spec
 
 	name, libName, libVersion string
 	user                      *acl.User // nil may do everything
@@ -194,6 +197,7 @@ func (s *session) next() ([][]byte, error) {
 func (s *session) runBatch() (more bool, err error) {
 	args, parseErr := s.next()
 	if args == nil && parseErr == nil {
+		s.heard()
 		return false, nil
 	}
 	n := s.node
@@ -238,18 +242,37 @@ func (s *session) guard(args [][]byte) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.node.log.Error("a command panicked; closing its client", "command", string(args[0]), "panic", p, "stack", string(debug.Stack()))
-			s.node.running = nil
-			s.enc.Error("ERR internal error, see the log of the server")
+			s.node.running, s.node.ks.NoTouch = nil, false
+			s.enc.Error(errInternal)
 			s.closing = true
 		}
 	}()
 	s.execute(args)
 }
 
+const errInternal = "ERR internal error, see the log of the server"
+
+// invokeGuarded is invoke for a command that runs while another client is being
+// served, who must not suffer for its panic. It reports whether there was one.
+func (n *Node) invokeGuarded(c *command.Call) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			n.log.Error("a blocked command panicked; closing its client", "command", c.Spec.Name, "panic", p, "stack", string(debug.Stack()))
+			panicked = true
+		}
+	}()
+	n.invoke(c)
+	return false
+}
+
 // hand puts the replies gathered so far into the queue, which decides their
 // place among pushed messages. The node's lock is held.
 func (s *session) hand() {
 	if s.enc.Len() > 0 {
+		if s.overflowing(s.enc.Len()) {
+			s.cutOff()
+			return
+		}
 		s.out.lend(s.enc.Bytes())
 	}
 }
@@ -308,9 +331,9 @@ func (n *Node) admit(s *session) bool {
 	if n.closed || s.listener.ended.Load() {
 		return false
 	}
-	if int64(len(n.sessions)) >= n.config.Int("maxclients") {
+	if msg := n.crowded(); msg != "" {
 		n.stats.refused++
-		s.enc.Error("ERR max number of clients reached")
+		s.enc.Error(msg)
 		s.hand()
 		return false
 	}
@@ -323,6 +346,7 @@ func (n *Node) admit(s *session) bool {
 	n.nextID++
 	s.id = n.nextID
 	s.created, s.lastUse = n.now, n.now
+	n.keepAlive(s.conn)
 	s.beDefaultUser()
 	n.sessions[s.id] = s
 	return true

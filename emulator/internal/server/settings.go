@@ -16,6 +16,8 @@ type settings struct {
 	eviction        keyspace.Policy
 	evictionSamples int
 	clientLimit     int64 // maxmemory-clients in bytes; 0: none
+	output          [outputClasses]outputLimit
+	idleTimeout     int64 // timeout in seconds; 0: none
 
 	notify   keyspace.Class
 	readOnly bool // replica-read-only
@@ -80,6 +82,7 @@ func (n *Node) applyConfig() {
 	c := n.config
 	n.set = settings{
 		maxMemory: c.Int("maxmemory"), clientLimit: n.clientLimit(),
+		output: outputLimits(c), idleTimeout: c.Int("timeout"),
 		notify: keyspace.Class(c.Int("notify-keyspace-events")), readOnly: c.Bool("replica-read-only"),
 		busyThreshold:     time.Duration(c.Int("lua-time-limit")) * time.Millisecond,
 		observing:         n.observingSettings(),
@@ -90,6 +93,10 @@ func (n *Node) applyConfig() {
 		return
 	}
 	n.memorySettings()
+	n.timesIdle.Store(n.set.idleTimeout > 0)
+	if n.set.idleTimeout > 0 {
+		n.armWatch()
+	}
 	n.maxBulk.Store(c.Int("proto-max-bulk-len"))
 	n.maxInput.Store(c.Int("client-query-buffer-limit"))
 	n.trackingSettings()

@@ -1,0 +1,56 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/emulator/control"
+)
+
+// FuzzAPI asks the console whatever is written. It never fails by itself, and
+// what it calls JSON is.
+func FuzzAPI(f *testing.F) {
+	for _, path := range []string{"state?view=n1", "nodes/n1", "slots/42?limit=1", "keys?match=*&type=string&cursor=0", "keys?tag=a", "key?key=a&key=b", "clients?node=n1", "commands?limit=5", "faults", "openapi.json", "events", "verbs", "keys?cursor=1:99999999999999999999"} {
+		f.Add("GET", path, "", "localhost")
+	}
+	for _, body := range []string{`{"args":["n1"]}`, `{"args":["9","n2"]}`, `{}`, `[`, `{"args":[1]}`, `{"args":null,"x":1}`} {
+		for _, verb := range []string{"kill", "move", "migrate", "fault", "clock", "restart"} {
+			f.Add("POST", "verbs/"+verb, body, "127.0.0.1:7080")
+		}
+	}
+	f.Fuzz(func(t *testing.T, method, path, body, host string) {
+		target, err := url.Parse("http://localhost/api/v1/" + path)
+		if err != nil || target.Host != "localhost" {
+			t.Skip()
+		}
+		c := emulator.RunT(t)
+		var controllers control.Controllers
+		site := New(c, controllers.Of(c), Options{Ctl: "ctl"})
+		defer site.watch.wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, method, target.String(), strings.NewReader(body))
+		if err != nil {
+			t.Skip()
+		}
+		r.Host = host
+		r.Header.Set("Content-Type", "application/json")
+		if strings.Contains(path, "events") {
+			cancel() // the stream ends when the client goes
+		}
+		answer := httptest.NewRecorder()
+		site.Handler().ServeHTTP(answer, r)
+		if answer.Code >= 500 {
+			t.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
+		}
+		if strings.Contains(answer.Header().Get("Content-Type"), "json") && method != "HEAD" && !json.Valid(answer.Body.Bytes()) {
+			t.Errorf("%s %s: no JSON: %s", method, path, answer.Body)
+		}
+	})
+}
