@@ -150,11 +150,15 @@ func (n *Node) die() {
 	}
 	listeners := n.listeners
 	n.listeners = nil
-	n.ended = append(n.ended, listeners...)
+	n.leaving.Add(len(listeners))
 	n.unlock()
 	n.life.gate.open(true)
 	for _, l := range listeners {
 		l.stop()
+		go func() {
+			defer n.leaving.Done()
+			l.conns.Wait()
+		}()
 	}
 }
 

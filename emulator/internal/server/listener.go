@@ -145,11 +145,12 @@ func (n *Node) Close() {
 	if n.patrol.timer != nil {
 		n.patrol.timer.Stop()
 	}
-	listeners := append(n.listeners, n.ended...)
+	listeners := n.listeners
 	n.unlock()
 	for _, l := range listeners {
 		l.close()
 	}
+	n.leaving.Wait()
 	n.loop.close()
 	n.hangups.close()
 }

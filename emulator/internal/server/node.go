@@ -147,9 +147,9 @@ type Node struct {
 
 	addr      topology.Addr // where it listens
 	listeners []*listener
-	ended     []*listener // which no longer accept
-	loop      *eventLoop  // nil where nobody listens on TCP
-	hangups   *hangups    // nil where nobody does, or in order
+	leaving   sync.WaitGroup // listeners of before, until their sessions have ended
+	loop      *eventLoop     // nil where nobody listens on TCP
+	hangups   *hangups       // nil where nobody does, or in order
 }
 
 // dbKey names a key across databases.
