@@ -173,7 +173,7 @@ func (n *Node) routeTransaction(s *session) topology.Verdict {
 }
 
 func (n *Node) prepareRoute(r *topology.Request, s *session) {
-	*r = topology.Request{Keys: r.Keys[:0], Exists: n.existsIn0, Asking: s.asking, ReadOnly: s.readOnly}
+	*r = topology.Request{Keys: r.Keys[:0], Exists: r.Exists, Asking: s.asking, ReadOnly: s.readOnly}
 }
 
 func (n *Node) addToRoute(r *topology.Request, spec *command.Spec, args [][]byte) {

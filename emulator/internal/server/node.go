@@ -173,6 +173,7 @@ func NewNode(o Options) (*Node, error) {
 		port: o.Port, sessions: map[int64]*session{}, onShutdown: o.OnShutdown, dial: o.Dial, options: o,
 	}
 	n.life.end = make(chan struct{})
+	n.route.Exists = n.existsIn0 // made here once: a method's value is an allocation
 	n.masterClient = &session{node: n, authenticated: true}
 	if err := n.begin(); err != nil {
 		return nil, err
