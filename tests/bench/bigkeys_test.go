@@ -123,7 +123,7 @@ func allowed(c curve) float64 {
 
 // patience is how long a server may take to build a key of the next size, which
 // is ten times as large.
-const patience = 40 * time.Second
+const patience = 30 * time.Second
 
 // measureGrowth measures the operations on a sort of key at each size, and its
 // removal.
@@ -184,8 +184,10 @@ func newCurve(command, complexity string, sizes []int) curve {
 func (w *wire) each(op bigOp, n int) float64 {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	next := func(b []byte, _ int) []byte { return op.request(b, rng, n) }
+	const few, many = 8, 512
 	for count := 1; ; count *= 2 {
-		if took := w.pour(count, next); took > 5*time.Millisecond || count >= 512 {
+		took := w.pour(count, next)
+		if took > 100*time.Millisecond || took > 5*time.Millisecond && count >= few || count >= many {
 			return took.Seconds() * 1e6 / float64(count)
 		}
 	}

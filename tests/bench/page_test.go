@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -45,9 +46,17 @@ func thisMachine() machine {
 	return m
 }
 
+// busier reports whether a load, as the system prints it, is higher than another.
+func busier(a, b string) bool {
+	x, _ := strconv.ParseFloat(a, 64) // 0 where the system does not tell
+	y, _ := strconv.ParseFloat(b, 64)
+	return x > y
+}
+
 // page is docs/benchmarks.md.
 type page struct {
 	machine machine
+	mode    mode
 	results []result
 }
 
@@ -98,15 +107,23 @@ func (p page) head(b *strings.Builder) {
 	m := p.machine
 	low, high := m.Load, m.Load
 	for _, r := range p.results {
-		low, high = min(low, r.Machine.Load), max(high, r.Machine.Load)
+		if busier(low, r.Machine.Load) {
+			low = r.Machine.Load
+		}
+		if busier(r.Machine.Load, high) {
+			high = r.Machine.Load
+		}
 	}
 	fmt.Fprintf(b, `# Speed and size
 
 The emulator beside `+"`redis-server`"+` %s and miniredis 2.40, in one run on one machine; written by `+"`make bench`"+`. What counts
 are the ratios. The servers are measured in turns and the median of the turns is shown, because the machine is never
 idle: on %s it was %d cores of %s with %s, whose load was between %s and %s.
-
 `, m.Redis, m.Day, m.Cores, m.Processor, m.Go, low, high)
+	if p.mode != full {
+		fmt.Fprintf(b, "\nThis was a %s run: fewer turns and requests than `make bench` takes, on a machine that others kept busy.\n", p.mode)
+	}
+	b.WriteByte('\n')
 }
 
 func (p page) summary(b *strings.Builder) {

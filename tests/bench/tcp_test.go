@@ -44,7 +44,7 @@ func measureTCP(t *testing.T, m mode) result {
 	}
 	r := result{Title: "Over TCP"}
 	for _, depth := range []int{1, 16} {
-		requests := pick(m, map[int]int{1: 300_000, 16: 2_000_000}[depth], 2000*depth)
+		requests := pickBrief(m, map[int]int{1: 300_000, 16: 2_000_000}[depth], map[int]int{1: 30_000, 16: 300_000}[depth], 2000*depth)
 		for _, traffic := range traffics[:pick(m, len(traffics), 1)] {
 			r.Lines = append(r.Lines, measureTraffic(t, m, servers, traffic, depth, requests)...)
 		}
@@ -69,7 +69,7 @@ func measureTraffic(t *testing.T, m mode, servers []*server, traffic traffic, de
 		args[1] = loadScript(t, servers[0])
 	}
 	all := map[string][]throughput{}
-	alternate(pick(m, 5, 1), servers, func(s *server) float64 {
+	alternate(pickBrief(m, 5, 3, 1), servers, func(s *server) float64 {
 		flush(t, s)
 		n := requests
 		if s.name == mini { // slow with pipelines, and its figure is not judged
