@@ -13,7 +13,7 @@
 // Mutexes are sync's. With the build tag lockorder they look at every goroutine's
 // locks and end the process, saying where, when one is taken against the order:
 //
-//	make lockorder
+//	go test -tags lockorder ./emulator
 package lock
 
 // Fixture, Network, Node and Leaf are the places in the order.
