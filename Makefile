@@ -19,13 +19,13 @@ LUA_ROUNDS ?= 50000
 
 MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
-LONG := (tests/(oracle|interop|console|soak)|shim|layoutkit|broker|examples/shop)
+LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz interop console release shim layoutkit broker soak upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz scenarios interop console release shim layoutkit broker soak upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -64,6 +64,10 @@ oracle: redis
 
 upstream:
 	tests/upstream/run
+
+# What verbs and accidents do, as logs and as histories that are checked.
+scenarios:
+	$(GO) test -race -count=1 -timeout 10m ./tests/scenarios
 
 interop:
 	$(GO) test -count=1 -timeout 15m -v ./tests/interop
