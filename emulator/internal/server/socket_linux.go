@@ -103,76 +103,30 @@ func (r *socketReader) Read(b []byte) (int, error) {
 	}
 }
 
-// leave makes nobody tell the reader anything more, before its socket is closed.
+// leave makes nobody tell the reader anything more.
 func (r *socketReader) leave() {
-	if r == nil {
-		return
+	if r != nil {
+		r.hangups.remove(int32(r.fd), r)
 	}
-	h := r.hangups
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.readers, int32(r.fd))
 }
 
 // hangups tells sessions that their peers will send no more.
-type hangups struct {
-	file  *os.File // of an epoll instance, itself watched by Go's poller
-	fd    int
-	ended chan struct{}
-
-	mu      lock.Mutex[lock.Leaf]
-	readers map[int32]*socketReader // by file descriptor
-}
+type hangups struct{ *poller[socketReader] }
 
 // newHangups returns nil where the system has no epoll instance left.
 func newHangups() *hangups {
-	fd, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
-	if err != nil {
+	p := newPoller[socketReader]()
+	if p == nil {
 		return nil
 	}
-	if err := syscall.SetNonblock(fd, true); err != nil {
-		syscall.Close(fd)
-		return nil
-	}
-	h := &hangups{file: os.NewFile(uintptr(fd), "epoll"), fd: fd, ended: make(chan struct{}), readers: map[int32]*socketReader{}}
-	raw, err := h.file.SyscallConn()
-	if err != nil {
-		h.file.Close()
-		return nil
-	}
-	go h.run(raw)
-	return h
+	go p.run(func(r *socketReader, _ uint32) { r.hungUp() })
+	return &hangups{p}
 }
 
 // close is for when all sessions have ended.
 func (h *hangups) close() {
 	if h != nil {
-		h.file.Close()
-		<-h.ended
-	}
-}
-
-func (h *hangups) run(raw syscall.RawConn) {
-	defer close(h.ended)
-	events := make([]syscall.EpollEvent, 128)
-	for {
-		ready := 0
-		err := raw.Read(func(fd uintptr) bool {
-			n, err := syscall.EpollWait(int(fd), events, 0)
-			ready = max(n, 0)
-			return n > 0 || err != nil && err != syscall.EINTR
-		})
-		if err != nil {
-			return
-		}
-		for _, event := range events[:ready] {
-			h.mu.Lock()
-			r := h.readers[event.Fd]
-			h.mu.Unlock()
-			if r != nil {
-				r.hungUp()
-			}
-		}
+		h.poller.close()
 	}
 }
 
@@ -190,11 +144,8 @@ func (h *hangups) newReader(conn net.Conn) *socketReader {
 	var watched error
 	err = raw.Control(func(fd uintptr) {
 		r.fd = int(fd)
-		h.mu.Lock()
-		h.readers[int32(fd)] = r
-		h.mu.Unlock()
-		event := syscall.EpollEvent{Events: syscall.EPOLLRDHUP | edgeTriggered, Fd: int32(fd)}
-		watched = syscall.EpollCtl(h.fd, syscall.EPOLL_CTL_ADD, int(fd), &event)
+		h.add(int32(fd), r)
+		watched = h.arm(syscall.EPOLL_CTL_ADD, int32(fd), syscall.EPOLLRDHUP|edgeTriggered)
 	})
 	if err != nil || watched != nil {
 		r.leave()

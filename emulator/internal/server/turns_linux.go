@@ -2,13 +2,10 @@ package server
 
 import (
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 )
 
 // Sessions read in the order in which their clients wrote, as in the one event
@@ -27,66 +24,26 @@ const patience = 200 * time.Millisecond
 
 // eventLoop hands out turns by epoll, whose list of what can be read is in the
 // order in which it became so.
-type eventLoop struct {
-	file  *os.File // of the epoll instance, itself watched by Go's poller
-	fd    int
-	raw   syscall.RawConn
-	ended chan struct{}
-
-	mu    lock.Mutex[lock.Leaf]
-	turns map[int32]*turn // by file descriptor
-}
+type eventLoop struct{ *poller[turn] }
 
 // newEventLoop starts an event loop, or returns nil where the system has none left.
 func newEventLoop() *eventLoop {
-	fd, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
-	if err != nil {
+	p := newPoller[turn]()
+	if p == nil {
 		return nil
 	}
-	if err := syscall.SetNonblock(fd, true); err != nil {
-		syscall.Close(fd)
-		return nil
-	}
-	l := &eventLoop{file: os.NewFile(uintptr(fd), "epoll"), fd: fd, ended: make(chan struct{}), turns: map[int32]*turn{}}
-	if l.raw, err = l.file.SyscallConn(); err != nil {
-		l.file.Close()
-		return nil
-	}
-	go l.run()
-	return l
+	go func() {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		p.run(func(t *turn, events uint32) { t.give(timer, events&hungUp != 0) })
+	}()
+	return &eventLoop{p}
 }
 
 // close ends the loop, after all sessions have.
 func (l *eventLoop) close() {
 	if l != nil {
-		l.file.Close()
-		<-l.ended
-	}
-}
-
-func (l *eventLoop) run() {
-	defer close(l.ended)
-	events := make([]syscall.EpollEvent, 128)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for {
-		ready := 0
-		err := l.raw.Read(func(fd uintptr) bool {
-			n, err := syscall.EpollWait(int(fd), events, 0)
-			ready = max(n, 0)
-			return n > 0 || err != nil
-		})
-		if err != nil {
-			return
-		}
-		for _, event := range events[:ready] {
-			l.mu.Lock()
-			t := l.turns[event.Fd]
-			l.mu.Unlock()
-			if t != nil {
-				t.give(timer, event.Events&hungUp != 0)
-			}
-		}
+		l.poller.close()
 	}
 }
 
@@ -139,12 +96,9 @@ func (t *turn) register(fd uintptr) {
 	op := syscall.EPOLL_CTL_MOD
 	if t.fd == 0 {
 		op, t.fd = syscall.EPOLL_CTL_ADD, int32(fd)
-		t.loop.mu.Lock()
-		t.loop.turns[t.fd] = t
-		t.loop.mu.Unlock()
+		t.loop.add(t.fd, t)
 	}
-	event := syscall.EpollEvent{Events: syscall.EPOLLIN | syscall.EPOLLRDHUP | edgeTriggered, Fd: t.fd}
-	if err := syscall.EpollCtl(t.loop.fd, op, int(fd), &event); err != nil {
+	if err := t.loop.arm(op, t.fd, syscall.EPOLLIN|syscall.EPOLLRDHUP|edgeTriggered); err != nil {
 		t.cancel() // the connection is closed
 	}
 }
@@ -234,9 +188,5 @@ func (t *turn) leave() {
 		return
 	}
 	t.cancel()
-	t.loop.mu.Lock()
-	defer t.loop.mu.Unlock()
-	if t.loop.turns[t.fd] == t {
-		delete(t.loop.turns, t.fd)
-	}
+	t.loop.remove(t.fd, t)
 }
