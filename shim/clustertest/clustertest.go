@@ -298,18 +298,9 @@ func (c *Cluster) until(ctx context.Context, what string, holds func([]Node) boo
 			return nil
 		}
 		if pauseErr := pause(ctx, 5*time.Millisecond); pauseErr != nil {
-			return fmt.Errorf("wait until %s: %w; now they say %v (%w)", what, pauseErr, nodes, orNil(err))
+			return fmt.Errorf("wait until %s: %w; now they say %v", what, errors.Join(pauseErr, err), nodes)
 		}
 	}
-}
-
-var errAgree = errors.New("they agree")
-
-func orNil(err error) error {
-	if err == nil {
-		return errAgree
-	}
-	return err
 }
 
 // Nodes are the nodes of the cluster that have not failed, once all of them say the
@@ -337,8 +328,9 @@ func (c *Cluster) Owner(ctx context.Context, slot slots.Slot) (Node, error) {
 
 // agreed is what all nodes say, or how they differ.
 func (c *Cluster) agreed(ctx context.Context) (nodes []Node, err error) {
-	for _, addr := range c.addrs { // one that has failed does not answer
-		if nodes, err = c.view(ctx, addr); err == nil {
+	var asked string
+	for _, asked = range c.addrs { // one that has failed does not answer
+		if nodes, err = c.view(ctx, asked); err == nil {
 			break
 		}
 	}
@@ -347,6 +339,9 @@ func (c *Cluster) agreed(ctx context.Context) (nodes []Node, err error) {
 	}
 	first := describe(nodes)
 	for _, n := range nodes {
+		if n.Addr == asked {
+			continue
+		}
 		view, err := c.view(ctx, n.Addr)
 		if err != nil {
 			return nodes, err
