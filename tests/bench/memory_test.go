@@ -73,18 +73,16 @@ func (f filling) pour(w *wire, keys int) {
 // oursPerKey is the bytes of live heap that a key takes.
 func oursPerKey(t *testing.T, f filling, keys int) float64 {
 	c := emulator.RunT(t, emulator.Standalone(), emulator.RedisVersion("7.0"))
-	w := dialInProcess(t, c.Dialer(), c.Addrs()[0])
-	f.pour(w, 10)
-	before := inUse()
-	f.pour(w, keys)
-	used := inUse() - before
-	w.do("FLUSHALL")
-	return used / float64(keys)
+	return heapPerKey(dialInProcess(t, c.Dialer(), c.Addrs()[0]), f, keys)
 }
 
 func miniPerKey(t *testing.T, f filling, keys int) float64 {
 	s := miniredis.RunT(t)
-	w := dial(t, s.Addr())
+	return heapPerKey(dial(t, s.Addr()), f, keys)
+}
+
+// heapPerKey is for servers that run in this process.
+func heapPerKey(w *wire, f filling, keys int) float64 {
 	f.pour(w, 10)
 	before := inUse()
 	f.pour(w, keys)

@@ -101,14 +101,7 @@ func (m *mover) move() time.Duration {
 // strings.
 func (w *wire) list(args ...string) []string {
 	w.tb.Helper()
-	w.write(appendCommand(nil, args...))
-	if err := w.out.Flush(); err != nil {
-		w.tb.Fatal(err)
-	}
-	head, err := w.in.ReadString('\n')
-	if err != nil {
-		w.tb.Fatal(err)
-	}
+	head := w.head(args...)
 	count, err := strconv.Atoi(head[1 : len(head)-2])
 	if err != nil {
 		w.tb.Fatalf("%v: %q", args, head)

@@ -128,9 +128,8 @@ func (w *wire) skip() error {
 	return err
 }
 
-// text sends a command and returns its reply, which must be a status, a number
-// or a bulk string.
-func (w *wire) text(args ...string) string {
+// head sends a command and returns the first line of its reply.
+func (w *wire) head(args ...string) string {
 	w.tb.Helper()
 	w.write(appendCommand(nil, args...))
 	if err := w.out.Flush(); err != nil {
@@ -140,6 +139,14 @@ func (w *wire) text(args ...string) string {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
+	return head
+}
+
+// text sends a command and returns its reply, which must be a status, a number
+// or a bulk string.
+func (w *wire) text(args ...string) string {
+	w.tb.Helper()
+	head := w.head(args...)
 	switch head[0] {
 	case '$':
 		n, err := strconv.Atoi(head[1 : len(head)-2])

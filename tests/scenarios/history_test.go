@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -29,21 +30,22 @@ type access struct {
 	value string // written
 }
 
-// register is the model of one key.
-var register = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+// partition splits a history by the keys of its inputs.
+func partition(keyOf func(input any) string) func([]porcupine.Operation) [][]porcupine.Operation {
+	return func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			key := op.Input.(access).key
+			key := keyOf(op.Input)
 			byKey[key] = append(byKey[key], op)
 		}
-		var parts [][]porcupine.Operation
-		for _, part := range byKey {
-			parts = append(parts, part)
-		}
-		return parts
-	},
-	Init: func() any { return "(nil)" },
+		return slices.Collect(maps.Values(byKey))
+	}
+}
+
+// register is the model of one key.
+var register = porcupine.Model{
+	Partition: partition(func(input any) string { return input.(access).key }),
+	Init:      func() any { return "(nil)" },
 	Step: func(state, input, output any) (bool, any) {
 		if in := input.(access); in.write {
 			return true, in.value

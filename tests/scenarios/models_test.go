@@ -44,19 +44,8 @@ const unknown = "?"
 
 func (k kind) model() porcupine.Model {
 	return porcupine.Model{
-		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-			byKey := map[string][]porcupine.Operation{}
-			for _, op := range history {
-				key := op.Input.(command).key
-				byKey[key] = append(byKey[key], op)
-			}
-			var parts [][]porcupine.Operation
-			for _, part := range byKey {
-				parts = append(parts, part)
-			}
-			return parts
-		},
-		Init: func() any { return state(nil) },
+		Partition: partition(func(input any) string { return input.(command).key }),
+		Init:      func() any { return state(nil) },
 		Step: func(before, input, output any) (bool, any) {
 			reply, after := k.apply(before.(state), input.(command))
 			return output == unknown || output == reply, after
