@@ -152,10 +152,11 @@ func newLocal(proto int) *local {
 func (l *local) WantsModified() bool              { return true }
 func (l *local) WantsEvent(_ keyspace.Class) bool { return true }
 
-func (l *local) Modified(*keyspace.DB, string) {}
-func (l *local) Ready(*keyspace.DB, string)    {}
-func (l *local) Flushed(*keyspace.DB)          {}
-func (l *local) Swapped(_, _ *keyspace.DB)     {}
+func (l *local) Modified(*keyspace.DB, string)             {}
+func (l *local) Ready(*keyspace.DB, string, keyspace.Kind) {}
+func (l *local) StreamGone(*keyspace.DB, string)           {}
+func (l *local) Flushed(*keyspace.DB)                      {}
+func (l *local) Swapped(_, _ *keyspace.DB)                 {}
 
 func (l *local) Event(_ *keyspace.DB, _ keyspace.Class, event, key string) {
 	l.outcome.events = append(l.outcome.events, event+" "+key)

@@ -101,6 +101,7 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 		db.Add(key, value)
 		return
 	}
+	db.streamGone(k)
 	k.Value.value = value
 	db.overwritten(k, keepTTL)
 }
@@ -126,7 +127,7 @@ func (db *DB) overwritten(k *Key, keepTTL bool) {
 		db.expiries.remove(k)
 	}
 	db.measure(k)
-	db.placed(k)
+	db.scheduleAll(k)
 }
 
 // Add puts in a key that must not exist.
@@ -140,7 +141,8 @@ func (db *DB) Add(key []byte, value Value) {
 	}
 	db.measure(k)
 	db.keyspace.event(db, ClassNew, "new", key)
-	db.placed(k)
+	db.scheduleAll(k)
+	db.ready(k)
 }
 
 // Rename gives the key from the name to in database dst, where no key of that
@@ -177,6 +179,7 @@ func (db *DB) Drop(key []byte) bool {
 }
 
 func (db *DB) remove(k *Key) {
+	db.streamGone(k)
 	db.expiries.remove(k)
 	if db.keyspace.slots {
 		db.slot(slots.OfString(k.key)).unlink(k)
@@ -257,29 +260,36 @@ func (db *DB) Event(class Class, event string, key []byte) {
 	db.keyspace.event(db, class, event, key)
 }
 
-// Ready says that key may satisfy a client blocked on it: Add and Set say so
-// themselves, a command that adds to an existing stream must.
+// Ready says that key may satisfy a client blocked on it: Add says so itself,
+// a command that adds to an existing stream must. A value that takes another
+// one's place satisfies nobody, as in Redis.
 func (db *DB) Ready(key []byte) {
 	if k := db.live(key); k != nil {
 		db.ready(k)
 	}
 }
 
-// placed is what follows when k got another value.
-func (db *DB) placed(k *Key) {
+// scheduleAll plans the ends of k's fields when it got another value.
+func (db *DB) scheduleAll(k *Key) {
 	if h, ok := k.Value.value.(*Hash); ok {
 		h.scheduled = 0 // it may have been another key's
 		db.scheduleFields(k)
 	}
-	db.ready(k)
 }
 
 func (db *DB) ready(k *Key) {
-	switch k.Value.value.Kind() {
+	switch kind := k.Value.value.Kind(); kind {
 	case KindList, KindZSet, KindStream:
 		if h := db.keyspace.hooks; h != nil {
-			h.Ready(db, k.key)
+			h.Ready(db, k.key, kind)
 		}
+	}
+}
+
+// streamGone tells those who read the stream at k in a group that it is going.
+func (db *DB) streamGone(k *Key) {
+	if h := db.keyspace.hooks; h != nil && k.Value.value.Kind() == KindStream {
+		h.StreamGone(db, k.key)
 	}
 }
 

@@ -24,9 +24,10 @@ func (r *recorder) tell(format string, args ...any) {
 	r.told = append(r.told, fmt.Sprintf(format, args...))
 }
 
-func (r *recorder) Modified(db *DB, key string) { r.tell("modified %d %s", db.ID(), key) }
-func (r *recorder) Ready(db *DB, key string)    { r.tell("ready %d %s", db.ID(), key) }
-func (r *recorder) Expired(db *DB, key string)  { r.tell("expired %d %s", db.ID(), key) }
+func (r *recorder) Modified(db *DB, key string)         { r.tell("modified %d %s", db.ID(), key) }
+func (r *recorder) Ready(db *DB, key string, kind Kind) { r.tell("ready %d %s %v", db.ID(), key, kind) }
+func (r *recorder) StreamGone(db *DB, key string)       { r.tell("gone %d %s", db.ID(), key) }
+func (r *recorder) Expired(db *DB, key string)          { r.tell("expired %d %s", db.ID(), key) }
 func (r *recorder) FieldsExpired(db *DB, key string, fields []string) {
 	r.tell("expired %d %s %q", db.ID(), key, fields)
 }

@@ -38,8 +38,11 @@ type Hooks interface {
 	Modified(db *DB, key string)
 	// Event reports a keyspace event, "lpush" on key.
 	Event(db *DB, class Class, event, key string)
-	// Ready says that key now holds a value a blocked client may wait for.
-	Ready(db *DB, key string)
+	// Ready says that key now holds a value a blocked client may wait for, of
+	// this kind.
+	Ready(db *DB, key string, kind Kind)
+	// StreamGone says that the stream at key is about to be removed or replaced.
+	StreamGone(db *DB, key string)
 	// Expired says that key's time has come and it was removed; replicas are
 	// to remove it too.
 	Expired(db *DB, key string)

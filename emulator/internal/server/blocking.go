@@ -3,9 +3,11 @@ package server
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
+	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
 )
 
@@ -37,6 +39,8 @@ type waiter struct {
 // blocking is who waits for which key, first come first served.
 type blocking struct {
 	queues map[dbKey][]*waiter
+	// waiting counts those who wait for a key of each kind.
+	waiting [keyspace.KindStream + 1]int
 	// touched lists keys that became ready since the last look, oldest first.
 	touched []dbKey
 	// others wait for something that is not a key.
@@ -55,6 +59,7 @@ func (s *session) park(c *command.Call) {
 	if b.queues == nil {
 		b.queues = map[dbKey][]*waiter{}
 	}
+	b.waiting[w.Kind]++
 	wt.keys = waitKeys(wt.db, w.Keys)
 	for _, key := range wt.keys {
 		b.queues[key] = append(b.queues[key], wt)
@@ -92,21 +97,38 @@ func waitKeys(db int, names [][]byte) []dbKey {
 	return keys
 }
 
-// keyReady notes that key may satisfy somebody.
-func (n *Node) keyReady(key dbKey) {
-	if len(n.blocked.queues[key]) > 0 && !slices.Contains(n.blocked.touched, key) {
-		n.blocked.touched = append(n.blocked.touched, key)
+// keys are the keys of a database that somebody waits for, in order, so that
+// what follows for them does not depend on chance.
+func (b *blocking) keys(db int) []dbKey {
+	var keys []dbKey
+	for key := range b.queues {
+		if key.db == db {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b dbKey) int { return strings.Compare(a.key, b.key) })
+	return keys
+}
+
+// keyReady notes that key may satisfy somebody. Redis does not look whether
+// they wait for a value of this kind, only whether anybody does, for any key;
+// that decides which key comes first when it comes to hold another kind later.
+func (n *Node) keyReady(key dbKey, kind keyspace.Kind) {
+	b := &n.blocked
+	if b.waiting[kind] > 0 && len(b.queues[key]) > 0 && !slices.Contains(b.touched, key) {
+		b.touched = append(b.touched, key)
 	}
 }
 
-// keyModified notes that key is no longer what it was, for clients that want
-// to know when what they wait for is gone.
-func (n *Node) keyModified(key dbKey) {
-	for _, wt := range n.blocked.queues[key] {
-		if wt.wait.OnDelete != nil {
-			n.keyReady(key)
-			return
-		}
+// streamGone notes that key no longer holds the stream it held, for those who
+// want to know. Before 7.2 this was as good as a stream that is ready.
+func (n *Node) streamGone(key dbKey) {
+	if len(n.blocked.queues) == 0 {
+		return
+	}
+	wants := func(wt *waiter) bool { return wt.wait.OnDelete != nil }
+	if !n.version.AtLeast(7, 2) || slices.ContainsFunc(n.blocked.queues[key], wants) {
+		n.keyReady(key, keyspace.KindStream)
 	}
 }
 
@@ -180,6 +202,9 @@ func (n *Node) endWait(wt *waiter) {
 		return
 	}
 	wt.ended = true
+	if wt.wait != nil {
+		n.blocked.waiting[wt.wait.Kind]--
+	}
 	for _, key := range wt.keys {
 		queue := n.blocked.queues[key]
 		if i := slices.Index(queue, wt); i >= 0 {

@@ -297,7 +297,7 @@ type hooks Node
 
 func (h *hooks) WantsModified() bool {
 	n := (*Node)(h)
-	return len(n.watched) > 0 || len(n.blocked.queues) > 0 || n.tracking.active()
+	return len(n.watched) > 0 || n.tracking.active()
 }
 
 func (h *hooks) WantsEvent(class keyspace.Class) bool { return (*Node)(h).set.notify&class != 0 }
@@ -308,19 +308,17 @@ func (h *hooks) Modified(db *keyspace.DB, key string) {
 	if len(n.watched) > 0 {
 		n.touchWatched(k)
 	}
-	if len(n.blocked.queues) > 0 {
-		n.keyModified(k)
-	}
 	if n.tracking.active() {
 		n.invalidate(key, n.changedBy(), true)
 	}
 }
 
-func (h *hooks) Ready(db *keyspace.DB, key string) {
-	n := (*Node)(h)
-	if len(n.blocked.queues) > 0 {
-		n.keyReady(dbKey{db.ID(), key})
-	}
+func (h *hooks) Ready(db *keyspace.DB, key string, kind keyspace.Kind) {
+	(*Node)(h).keyReady(dbKey{db.ID(), key}, kind)
+}
+
+func (h *hooks) StreamGone(db *keyspace.DB, key string) {
+	(*Node)(h).streamGone(dbKey{db.ID(), key})
 }
 
 func (h *hooks) Expired(db *keyspace.DB, key string) {
@@ -350,9 +348,9 @@ func (h *hooks) Flushed(db *keyspace.DB) {
 	if n.tracking.active() {
 		n.invalidateAll()
 	}
-	for key := range n.blocked.queues {
-		if key.db == db.ID() && db.Holds(key.key) {
-			n.keyModified(key)
+	for _, key := range n.blocked.keys(db.ID()) {
+		if value := db.Stored([]byte(key.key)); value != nil && value.Kind() == keyspace.KindStream {
+			n.streamGone(key)
 		}
 	}
 }
@@ -363,9 +361,21 @@ func (h *hooks) Swapped(a, b *keyspace.DB) {
 	n := (*Node)(h)
 	n.touchWatchedDB(a.ID(), b, a) // each now has what was the other's
 	n.touchWatchedDB(b.ID(), a, b)
-	for key := range n.blocked.queues {
-		if (key.db == a.ID() || key.db == b.ID()) && n.ks.DB(key.db).Holds(key.key) {
-			n.keyReady(key)
+	n.swapped(a, b)
+	n.swapped(b, a)
+}
+
+// swapped looks at the keys of db that clients wait for, what it held before
+// being in other now.
+func (n *Node) swapped(db, other *keyspace.DB) {
+	for _, key := range n.blocked.keys(db.ID()) {
+		name := []byte(key.key)
+		value := db.Stored(name)
+		if value != nil {
+			n.keyReady(key, value.Kind())
+		}
+		if gone := other.Stored(name); gone != nil && gone.Kind() == keyspace.KindStream && (value == nil || value.Kind() != keyspace.KindStream) {
+			n.streamGone(key)
 		}
 	}
 }
