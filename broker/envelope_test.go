@@ -4,6 +4,8 @@ import (
 	"maps"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 func FuzzEnvelope(f *testing.F) {
@@ -11,6 +13,7 @@ func FuzzEnvelope(f *testing.F) {
 		f.Add("name", "value", payload)
 	}
 	f.Fuzz(func(t *testing.T, name, value, payload string) {
+		hostile.Bound(t)
 		m := Message{Headers{name: value, "x": ""}, []byte(payload)}
 		for _, readable := range []bool{false, true} {
 			if readable && !(utf8.ValidString(name) && utf8.ValidString(value)) {

@@ -3,9 +3,11 @@ package control_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // FuzzGrammar tells a cluster whatever is written, a verb a line. Each is done or
@@ -25,18 +27,24 @@ func FuzzGrammar(f *testing.F) {
 		if strings.Count(lines, "\n") > 12 {
 			t.Skip()
 		}
-		c := emulator.RunT(t, emulator.Replicas(1), control.Option())
-		x := control.New(c)
-		for line := range strings.Lines(lines) {
-			if text, err := x.Do(strings.Fields(line)...); text == "" && err == nil {
-				t.Errorf("%q: nothing is said", line)
-			}
-		}
-		if _, err := x.Do("reset"); err != nil {
-			t.Fatalf("after %q: %v", lines, err)
-		}
-		if got, err := c.NodeForKey("k").Do("SET", "k", "v"); got != "OK" {
-			t.Fatalf("after %q: %v, %v", lines, got, err)
-		}
+		hostile.Bound(t)
+		// In a bubble what waits costs no time, and what waits for ever is found.
+		synctest.Test(t, func(t *testing.T) { tell(t, lines) })
 	})
+}
+
+func tell(t *testing.T, lines string) {
+	c := emulator.RunT(t, emulator.Replicas(1), control.Option(), emulator.Logger(hostile.Logger(t)))
+	x := control.New(c)
+	for line := range strings.Lines(lines) {
+		if text, err := x.Do(strings.Fields(line)...); text == "" && err == nil {
+			t.Errorf("%q: nothing is said", line)
+		}
+	}
+	if _, err := x.Do("reset"); err != nil {
+		t.Fatalf("after %q: %v", lines, err)
+	}
+	if got, err := c.NodeForKey("k").Do("SET", "k", "v"); got != "OK" {
+		t.Fatalf("after %q: %v, %v", lines, got, err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/emulator/internal/rdb"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // samples are values of every type and encoding.
@@ -119,6 +120,7 @@ func FuzzLoad(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		hostile.Bound(t)
 		value, err := Load(rdb.Seal(bytes.Clone(body), 9), &limits)
 		if err != nil {
 			return

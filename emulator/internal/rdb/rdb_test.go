@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 func TestChecksum(t *testing.T) {
@@ -158,6 +160,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(w.Bytes())
 	f.Add([]byte("\xc3\x02\x81\xff\xff\xff\xff\xff\xff\xff\xff\x00a"))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		hostile.Bound(t)
 		if s := NewReader(b).String(); len(s) > len(b)*lzfMaxMatch {
 			t.Fatalf("%d bytes make a string of %d", len(b), len(s))
 		}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // FuzzParser feeds the same bytes whole and in pieces: requests, error and
@@ -19,6 +21,7 @@ func FuzzParser(f *testing.F) {
 		if len(sent) > maxLine {
 			return // a line beyond the limit is only refused if it comes open
 		}
+		hostile.Bound(t)
 		whole, pieces := NewParser(), NewParser()
 		whole.Authenticated, pieces.Authenticated = seed%2 == 0, seed%2 == 0
 		if err := whole.Feed(sent); err != nil {
@@ -55,6 +58,7 @@ func FuzzInline(f *testing.F) {
 	f.Add("PING", "a b", "")
 	f.Add("ECHO", "it's \"quoted\"", "\x00\xff\\")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
+		hostile.Bound(t)
 		hex := func(s string) string {
 			var q strings.Builder
 			for i := range len(s) {

@@ -11,6 +11,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/internal/command"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // dictionary is what the fuzzer makes arguments of: keys of every type, numbers
@@ -64,7 +65,8 @@ func FuzzCommands(f *testing.F) {
 		if len(program) < 5 || len(program) > 500 {
 			t.Skip()
 		}
-		opts := []emulator.Option{emulator.RedisVersion([]string{"7.0", "7.2", "7.4", "6.2"}[program[0]>>4&3]), emulator.ConfigSet("proto-max-bulk-len", "1048576")}
+		hostile.Bound(t)
+		opts := []emulator.Option{emulator.Logger(hostile.Logger(t)), emulator.RedisVersion([]string{"7.0", "7.2", "7.4", "6.2"}[program[0]>>4&3]), emulator.ConfigSet("proto-max-bulk-len", "1048576")}
 		if program[0]&4 == 0 {
 			opts = append(opts, emulator.Standalone())
 		} else {
@@ -122,9 +124,14 @@ func (p *programmer) args() (*command.Spec, []string) {
 	words := max(1, max(spec.Arity, -spec.Arity)+int(p.byte()%12)-2)
 	args := strings.Split(spec.Name, "|")
 	for len(args) < words {
-		args = append(args, dictionary[int(p.byte())%len(dictionary)])
-		if more := int(p.byte()); more >= 128 {
-			args[len(args)-1] = dictionary[more%len(dictionary)]
+		switch word, more := int(p.byte()), int(p.byte()); {
+		case more >= 240: // whatever bytes there are
+			size := min(more-240, len(p.rest))
+			args, p.rest = append(args, string(p.rest[:size])), p.rest[size:]
+		case more >= 128:
+			args = append(args, dictionary[(word+256)%len(dictionary)])
+		default:
+			args = append(args, dictionary[word%len(dictionary)])
 		}
 	}
 	if spec.Name == "migrate" && len(args) > 2 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // What a connection is made with, by the bits of a byte.
@@ -68,7 +69,8 @@ func FuzzConnection(f *testing.F) {
 		if !tame(sent) {
 			t.Skip("it asks for more than bytes can be blamed for")
 		}
-		c := start(t, connectionOptions(how)...)
+		hostile.Bound(t)
+		c := start(t, append(connectionOptions(how), emulator.Logger(hostile.Logger(t)))...)
 		defer c.Close()
 		conn := dialFor(t, c, how)
 		defer conn.Close()

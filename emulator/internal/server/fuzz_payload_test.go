@@ -10,6 +10,7 @@ import (
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/internal/rdb"
 	"github.com/fakecluster/fakecluster/emulator/internal/version"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // built makes a value of every type and encoding that DUMP writes.
@@ -79,8 +80,9 @@ func FuzzRestore(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, which byte) {
+		hostile.Bound(t)
 		v := payloadVersions[which%4]
-		c := start(t, emulator.Standalone(), emulator.RedisVersion(v), emulator.ConfigSet("proto-max-bulk-len", "1048576"))
+		c := start(t, emulator.Logger(hostile.Logger(t)), emulator.Standalone(), emulator.RedisVersion(v), emulator.ConfigSet("proto-max-bulk-len", "1048576"))
 		defer c.Close()
 		client := connect(t, c)
 		defer client.conn.Close()
@@ -139,8 +141,9 @@ func FuzzFile(f *testing.F) {
 		f.Add(file[:len(file)-8], byte(i))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, which byte) {
+		hostile.Bound(t)
 		v := payloadVersions[which%4]
-		c := start(t, emulator.Standalone(), emulator.RedisVersion(v))
+		c := start(t, emulator.Logger(hostile.Logger(t)), emulator.Standalone(), emulator.RedisVersion(v))
 		defer c.Close()
 		sum := rdb.Writer{}
 		sum.Raw(file)
@@ -176,7 +179,7 @@ func FuzzFunctionRestore(f *testing.F) {
 		if bytes.Contains(body, []byte("while")) || bytes.Contains(body, []byte("for")) || bytes.Contains(body, []byte("repeat")) {
 			t.Skip("a library may take its time")
 		}
-		c := start(t, emulator.Standalone(), emulator.RedisVersion("7.0"))
+		c := start(t, emulator.Logger(hostile.Logger(t)), emulator.Standalone(), emulator.RedisVersion("7.0"))
 		defer c.Close()
 		client := connect(t, c)
 		defer client.conn.Close()

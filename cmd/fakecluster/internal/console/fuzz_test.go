@@ -11,6 +11,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 // FuzzAPI asks the console whatever is written. It never fails by itself, and
@@ -29,7 +30,8 @@ func FuzzAPI(f *testing.F) {
 		if err != nil || target.Host != "localhost" {
 			t.Skip()
 		}
-		c := emulator.RunT(t)
+		hostile.Bound(t)
+		c := emulator.RunT(t, emulator.Logger(hostile.Logger(t)))
 		var controllers control.Controllers
 		site := New(c, controllers.Of(c), Options{Ctl: "ctl"})
 		defer site.watch.wait()

@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace/hyperloglog"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 )
 
 func TestSelfTest(t *testing.T) {
@@ -53,6 +54,7 @@ func FuzzCorrupt(f *testing.F) {
 	f.Add([]byte{0x7f, 0xff}, 5)
 	f.Add([]byte{0x40}, 0)
 	f.Fuzz(func(t *testing.T, body []byte, index int) {
+		hostile.Bound(t)
 		s := append(append(hyperloglog.Sketch{}, hyperloglog.New()[:16]...), body...)
 		if !hyperloglog.Valid(s) || index < 0 || index >= len(hyperloglog.Registers{}) {
 			t.Skip()

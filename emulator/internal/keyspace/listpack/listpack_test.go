@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace/listpack"
+	"github.com/fakecluster/fakecluster/tests/hostile"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
@@ -265,6 +266,7 @@ func FuzzValidate(f *testing.F) {
 	f.Add(pack("hello", "12", "-70000").Bytes())
 	f.Add(pack(boundaries()...).Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
+		hostile.Bound(t)
 		if listpack.Validate(data) != nil {
 			return
 		}
