@@ -42,6 +42,9 @@ func outputLimits(c *config.Config) (limits [outputClasses]outputLimit) {
 		seconds, _ := strconv.ParseInt(of[2], 10, 32)
 		limit.patience = time.Duration(seconds) * time.Second
 	}
+	if replica := &limits[replicaOutput]; replica.hard != 0 { // what a replica may ask for again may wait for it
+		replica.hard = max(replica.hard, int(c.Int("repl-backlog-size")))
+	}
 	return limits
 }
 

@@ -184,11 +184,23 @@ func TestTooManyClients(t *testing.T) {
 		onBoth(t, "", clustered, func(t *testing.T, dial func() *client) {
 			first := dial()
 			first.expect("+OK", "CONFIG", "SET", "maxclients", "1")
+			first.expect("+OK", "CONFIG", "RESETSTAT")
 			if got := dial().ended(); got != text {
 				t.Errorf("one too many is told %q, want %q", got, text)
 			}
 			first.expect("+OK", "CONFIG", "SET", "maxclients", "2")
 			dial().expect("+PONG", "PING")
+			if got := dial().ended(); got != text {
+				t.Errorf("one too many is told %q, want %q", got, text)
+			}
+			info := first.do("INFO")
+			for name, want := range map[string]string{
+				"total_connections_received": "1", "rejected_connections": "2", "connected_clients": "2", "maxclients": "2",
+			} {
+				if got := field(info, name); got != want {
+					t.Errorf("%s is %s, want %s", name, got, want)
+				}
+			}
 		})
 	}
 }

@@ -327,7 +327,6 @@ func (s *session) local() bool {
 func (n *Node) admit(s *session) bool {
 	n.lock()
 	defer n.unlock()
-	n.stats.connections++
 	if n.closed || s.listener.ended.Load() {
 		return false
 	}
@@ -343,6 +342,7 @@ func (n *Node) admit(s *session) bool {
 		s.hand()
 		return false
 	}
+	n.stats.connections++
 	n.nextID++
 	s.id = n.nextID
 	s.created, s.lastUse = n.now, n.now
