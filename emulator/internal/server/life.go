@@ -268,8 +268,8 @@ func (n *Node) loading() bool { return n.now.Before(n.life.loadingUntil) }
 // reset ends the session as a crash of the node does: the peer's next read or
 // write fails.
 func (s *session) reset() {
-	if tcp, ok := s.conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0) // an error would be that it is closed
+	if s.socket != nil {
+		s.socket.reset() // at once, which closing it is not
 	} else {
 		resetConn(s.conn)
 	}

@@ -112,12 +112,14 @@ func (w *wrappedConn) Read(b []byte) (int, error) {
 }
 
 // closeConn closes the session's connection. Of a socket that takes until the
-// session has let go of it, for which it may need the node's lock that is held here.
+// session has let go of it, for which it may need the node's lock that is held here;
+// the peer sees the end at once.
 func (s *session) closeConn() {
 	if s.socket == nil {
 		s.conn.Close()
 		return
 	}
+	s.socket.shut()
 	s.listener.conns.Add(1)
 	go func() {
 		defer s.listener.conns.Done()

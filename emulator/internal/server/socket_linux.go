@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/lock"
 	"github.com/fakecluster/fakecluster/emulator/internal/resp"
@@ -101,6 +102,21 @@ func (r *socketReader) Read(b []byte) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// shut ends both ways of the connection, whoever reads or writes. An error would be
+// that they have ended.
+func (r *socketReader) shut() {
+	r.raw.Control(func(fd uintptr) { syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
+}
+
+// reset is shut so that the peer is told of a reset. What does that at once is to
+// connect with nobody.
+func (r *socketReader) reset() {
+	nobody := syscall.RawSockaddr{Family: syscall.AF_UNSPEC}
+	r.raw.Control(func(fd uintptr) {
+		syscall.RawSyscall(syscall.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&nobody)), unsafe.Sizeof(nobody))
+	})
 }
 
 // leave makes nobody tell the reader anything more.

@@ -19,4 +19,6 @@ func (*hangups) newReader(net.Conn) *socketReader { return nil }
 type socketReader struct{}
 
 func (*socketReader) read(*resp.Parser, func() (bool, error)) error { return nil }
+func (*socketReader) shut()                                         {}
+func (*socketReader) reset()                                        {}
 func (*socketReader) leave()                                        {}
