@@ -30,20 +30,26 @@ const (
 // it. What the test cleans up must be registered after this.
 func Bound(t testing.TB) {
 	t.Helper()
+	bound(t, Patience)
+}
+
+// bound is Bound that waits for goroutines to end as long as it is told.
+func bound(t testing.TB, patience time.Duration) {
+	t.Helper()
 	before, running := mapped(), runtime.NumGoroutine()
 	alarm := time.AfterFunc(Patience, func() {
 		debug.SetTraceback("all")
 		panic(fmt.Sprintf("%s hangs", t.Name()))
 	})
 	t.Cleanup(func() {
-		for ended := time.Now().Add(Patience / 2); runtime.NumGoroutine() > running; time.Sleep(100 * time.Microsecond) {
+		alarm.Stop()
+		for ended := time.Now().Add(patience); runtime.NumGoroutine() > running; time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(ended) {
 				stacks := make([]byte, 1<<20)
 				t.Errorf("%d goroutines are left over:\n%s", runtime.NumGoroutine()-running, stacks[:runtime.Stack(stacks, true)])
 				break
 			}
 		}
-		alarm.Stop()
 		if grown := mapped() - before; grown > Memory {
 			t.Errorf("the process has grown by %d MB", grown>>20)
 		}
