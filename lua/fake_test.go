@@ -184,8 +184,10 @@ func (k *keyspace) Call(args [][]byte, reply *Builder) {
 		k.strings[string(args[1])] = strconv.FormatInt(n+1, 10)
 		reply.Int(n + 1)
 	case "DEL":
-		delete(k.strings, string(args[1]))
-		reply.Int(1)
+		if arity(2) {
+			delete(k.strings, string(args[1]))
+			reply.Int(1)
+		}
 	case "MGET":
 		reply.Array(len(args) - 1)
 		for _, a := range args[1:] {
@@ -196,9 +198,16 @@ func (k *keyspace) Call(args [][]byte, reply *Builder) {
 			}
 		}
 	case "HSET", "SADD", "ZADD":
+		if !arity(4) {
+			return
+		}
 		k.strings[string(args[1])] = string(args[2]) + " " + string(args[3])
 		reply.Int(1)
 	case "HGETALL", "SMEMBERS", "ZSCORE":
+		if len(args) < 2 {
+			arity(2)
+			return
+		}
 		k.collection(name, strings.Fields(k.strings[string(args[1])]), reply)
 	case "DEBUG":
 		reply.Error("ERR This Redis command is not allowed from script")
@@ -212,6 +221,7 @@ func (k *keyspace) Call(args [][]byte, reply *Builder) {
 func (k *keyspace) collection(command string, parts []string, reply *Builder) {
 	switch command {
 	case "HGETALL":
+		parts = parts[:len(parts)&^1]
 		reply.Map(len(parts) / 2)
 		for _, p := range parts {
 			reply.BulkString(p)

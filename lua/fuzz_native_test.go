@@ -31,9 +31,13 @@ func interrupted(t *testing.T, work func(r *Runtime)) {
 			}
 		}
 	}()
-	work(r)
-	close(done)
-	<-stopped
+	func() {
+		defer func() {
+			close(done)
+			<-stopped
+		}()
+		work(r)
+	}()
 	if alive := evalOurs(r, 2, "return 'alive'", nil, nil); alive != "$5\r\nalive\r\n" {
 		t.Fatalf("afterwards: %q", alive)
 	}
