@@ -45,19 +45,27 @@ oracle-long:
 lua-fuzz:
 	LUA_FUZZ_ROUNDS=$(LUA_ROUNDS) $(GO) test -count=1 -timeout 10m -v -run 'Corpus|Libraries|LibraryCalls|MutatedPrograms|GeneratedPrograms' ./lua
 
-# Hostile bytes: every fuzz target for FUZZTIME, one after the other.
+# Hostile bytes: every fuzz target for FUZZTIME, one after the other. Inputs that
+# reach new code are kept in FUZZCACHE for the next time, and hardly minimized,
+# which would take most of the time.
 FUZZTIME ?= 30s
+FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz/$(MODULE)
 fuzz:
-	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		for target in $$(grep -h '^func Fuzz' $$package/*_test.go | sed 's/func \(Fuzz[A-Za-z]*\).*/\1/'); do \
+	@binary=$$(mktemp); trap 'rm -f "$$binary"' EXIT; \
+	for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		$(GO) test -c -fuzz . -o "$$binary" $$package; \
+		for target in $$("$$binary" -test.list '^Fuzz'); do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s -parallel 1 $$package || exit 1; \
+			(cd $$package && "$$binary" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
+				-test.fuzzminimizetime 20x -test.parallel 1 -test.timeout 0 -test.fuzzcachedir "$(FUZZCACHE)/$$package"); \
 		done; \
 	done
 
-# So many inputs rather than so long, which is the same work on any machine.
+# So many inputs rather than so long, from the committed ones and a fixed seed,
+# which is the same work on any machine.
 fuzz-smoke:
-	$(MAKE) fuzz FUZZTIME=200x
+	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
+	GODEBUG=fuzzseed=1 $(MAKE) --no-print-directory fuzz FUZZTIME=1000x FUZZCACHE="$$cache"
 
 oracle: redis
 	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle
