@@ -4,6 +4,7 @@
 # make upstream     Redis' own test suite
 # make bench        speed and size beside real Redis and miniredis, for docs/benchmarks.md
 # make soak SOAK=20m  a cluster under load and everything that can happen to it
+# make fuzz FUZZTIME=1m  hostile bytes into everything that reads some
 # make release      archives for Linux, macOS and Windows in dist/
 
 GO ?= go
@@ -25,7 +26,7 @@ LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|exa
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz scenarios interop console release shim layoutkit broker soak upstream bench-smoke
+conformance: redis clients debian-clients oracle-long lua-fuzz fuzz-smoke scenarios interop console release shim layoutkit broker soak upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
