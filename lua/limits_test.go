@@ -35,6 +35,12 @@ func TestBombs(t *testing.T) {
 		{"pattern nesting", "return string.find(('a'):rep(300000), ('a?'):rep(300000))", "pattern too complex"},
 		{"metatables", "local t = setmetatable({}, {}) getmetatable(t).__index = function(_, k) return t[k] end return t.x", "C stack overflow"},
 		{"parser", "return loadstring(('('):rep(1e6))() ", ""},
+		{"reply", "local t = {('x'):rep(1000)} for i = 1, 60 do t = {t, t} end return t", "not enough memory"},
+		{"reply of itself", "local t = {('x'):rep(1000)} t[2] = t t[3] = t return t", "not enough memory"},
+		{"reply of one string", "local s, t = ('x'):rep(2^20), {} for i = 1, 1000 do t[i] = s end return t", "not enough memory"},
+		{"reply in maps", "local t = {map = {a = ('x'):rep(1000)}} for i = 1, 60 do t = {map = {a = t, b = t}} end return t", "not enough memory"},
+		{"command", "local s, t = ('x'):rep(2^20), {} for i = 1, 1000 do t[i] = s end return redis.call('mget', unpack(t))", "not enough memory"},
+		{"json of little", "local t = {('x'):rep(100)} for i = 1, 60 do t = {t, t} end return cjson.encode(t)", "not enough memory"},
 		{"load", "return load(function() return 'x = x ' end)", "not enough memory"},
 	}
 	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 16 << 20}})
@@ -71,6 +77,14 @@ func TestInterrupt(t *testing.T) {
 		{"gsub callback", "string.gsub(('a'):rep(10), 'a', function() while true do end end)"},
 		{"sort", "local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function() while true do end end)"},
 		{"metamethod", "local t = setmetatable({}, {__index = function() while true do end end}) return t.x"},
+		{"coroutines in pcall", "while true do pcall(coroutine.wrap(function() while true do end end)) end"},
+		{"handler", "xpcall(error, function() while true do end end)"},
+		{"handler of a handler", "while true do xpcall(function() error({}) end, function() error('again') end) end"},
+		{"tostring", "return tostring(setmetatable({}, {__tostring = function() while true do end end}))"},
+		{"insert", "table.insert({}, -2147483648, 1)"},
+		{"load", "load(function() while true do end end)"},
+		{"pack", "local t = {} for i = 1, 200 do t[i] = '' end for d = 1, 14 do local u = {} for i = 1, 200 do u[i] = t end t = u end cmsgpack.pack(t)"},
+		{"reply", "local t = {} for i = 1, 200 do t = {t, t} end return t"},
 		{"calls", "while true do redis.call('ping') end"},
 	}
 	r := New(Options{RedisVersion: "7.0.15"})

@@ -104,6 +104,7 @@ func (s *state) arguments(t *vm.Thread) (args [][]byte, problem string) {
 			return nil, "Lua redis lib command arguments must be strings or integers"
 		}
 	}
+	s.g.CheckStringSize(size)
 	args = make([][]byte, n)
 	buffer := make([]byte, 0, size)
 	for i := range args {

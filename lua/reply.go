@@ -17,9 +17,15 @@ type replier struct {
 	// resp is the version the script chose with redis.setresp: it decides what
 	// booleans are.
 	resp int
+	// measure stops the walk where the reply is too long; nil when it is known
+	// to fit.
+	measure *measure
 }
 
 func (r *replier) write(v vm.Value, depth int) {
+	if r.measure != nil && !r.measure.goesOn() {
+		return
+	}
 	if depth > maxReplyDepth {
 		r.sink.Error("ERR reached lua stack limit")
 		return

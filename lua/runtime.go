@@ -271,8 +271,13 @@ func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Si
 		reply.Error(errorText(err.Value, name))
 		return
 	}
+	v := t.Pop()
+	if !st.fits(v) {
+		reply.Error("ERR not enough memory script: " + name)
+		return
+	}
 	out := replier{sink: reply, resp: st.resp}
-	out.write(t.Pop(), 0)
+	out.write(v, 0)
 }
 
 // errorText is the reply for an error nothing caught.

@@ -120,9 +120,16 @@ func (c *jsonConfig) setSparseArray(t *vm.Thread) int {
 // encoder writes a value as JSON.
 type encoder struct {
 	*jsonConfig
-	t   *vm.Thread
-	out []byte
+	t    *vm.Thread
+	out  []byte
+	used int // stack slots the original would hold
+
+	checked int // length of out when its size was last checked
 }
+
+// checkEvery is by how many bytes an encoded value grows between two checks of
+// its size, which may have to measure all memory.
+const checkEvery = 1 << 20
 
 func (c *jsonConfig) encode(t *vm.Thread) int {
 	if t.NArgs() != 1 {
@@ -139,8 +146,9 @@ func (e *encoder) refuse(v vm.Value, reason string) {
 }
 
 func (e *encoder) value(v vm.Value, depth int) {
-	if len(e.out) > 1<<20 {
-		e.t.Global().CheckStringSize(len(e.out))
+	if len(e.out) > e.checked+checkEvery {
+		e.checked = len(e.out)
+		e.t.Global().CheckStringSize(e.checked)
 	}
 	switch v.Kind() {
 	case vm.StringKind:
@@ -163,8 +171,9 @@ func (e *encoder) value(v vm.Value, depth int) {
 }
 
 func (e *encoder) table(v vm.Value, depth int) {
-	// The original keeps two values per level on the Lua stack.
-	if depth > e.encodeMaxDepth || 2*depth+4 > vm.MaxGoStack {
+	e.t.Global().Poll() // tables that share tables may be without end
+	const room = 4      // the argument, and what the original wants free
+	if depth > e.encodeMaxDepth || e.used+room > vm.MaxGoStack {
 		e.t.Fail("Cannot serialise, excessive nesting (", itoa(depth), ")")
 	}
 	t := v.Table()
@@ -174,7 +183,9 @@ func (e *encoder) table(v vm.Value, depth int) {
 			if i > 1 {
 				e.out = append(e.out, ',')
 			}
+			e.used++
 			e.value(t.GetInt(i), depth)
+			e.used--
 		}
 		e.out = append(e.out, ']')
 		return
@@ -197,7 +208,9 @@ func (e *encoder) table(v vm.Value, depth int) {
 			e.refuse(k, "table key must be a number or string")
 		}
 		e.out = append(e.out, ':')
+		e.used += 2
 		e.value(v, depth)
+		e.used -= 2
 	})
 	e.out = append(e.out, '}')
 }

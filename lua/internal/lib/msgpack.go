@@ -30,6 +30,8 @@ func OpenMsgPack(g *vm.Global) {
 type packer struct {
 	t   *vm.Thread
 	out []byte
+
+	checked int // length of out when its size was last checked
 }
 
 func msgPack(t *vm.Thread) int {
@@ -49,8 +51,9 @@ func msgPack(t *vm.Thread) int {
 }
 
 func (p *packer) value(v vm.Value, depth int) {
-	if len(p.out) > 1<<20 {
-		p.t.Global().CheckStringSize(len(p.out))
+	if len(p.out) > p.checked+checkEvery {
+		p.checked = len(p.out)
+		p.t.Global().CheckStringSize(p.checked)
 	}
 	switch v.Kind() {
 	case vm.StringKind:
@@ -141,6 +144,7 @@ func isArray(t *vm.Table) bool {
 }
 
 func (p *packer) table(v vm.Value, depth int) {
+	p.t.Global().Poll() // tables that share tables may be without end
 	t := v.Table()
 	if isArray(t) {
 		n := t.Len()

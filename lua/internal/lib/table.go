@@ -101,6 +101,7 @@ func tableInsert(t *vm.Thread) int {
 			e = pos
 		}
 		for i := e; i > pos; i-- {
+			t.Global().Poll()
 			setInt(t, table, i, table.GetInt(i-1))
 		}
 	default:
@@ -119,6 +120,7 @@ func tableRemove(t *vm.Thread) int {
 	}
 	t.Push(table.GetInt(pos))
 	for ; pos < e; pos++ {
+		t.Global().Poll()
 		setInt(t, table, pos, table.GetInt(pos+1))
 	}
 	setInt(t, table, e, vm.Value{})

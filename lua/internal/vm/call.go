@@ -315,7 +315,7 @@ func (t *Thread) Resume(co *Thread, args []Value) (results []Value, err *Error) 
 		return nil, &Error{Value: t.g.NewString("cannot resume normal coroutine")}
 	case co.status == Dead:
 		return nil, &Error{Value: t.g.NewString("cannot resume dead coroutine")}
-	case t.g.depth+1 >= maxGoCalls:
+	case t.g.depth >= maxGoCalls:
 		return nil, &Error{Value: t.g.NewString("C stack overflow")}
 	}
 	nested, status := t.g.depth, t.status

@@ -48,6 +48,9 @@ func (g *Global) checkMemory(n int) {
 
 func (g *Global) outOfMemory() { panic(&Error{Value: Str("not enough memory"), unhandled: true}) }
 
+// Room returns how many bytes the runtime's values may take.
+func (g *Global) Room() int { return g.limits.Memory }
+
 // Memory returns how many bytes the runtime's values took at the last
 // measurement, plus what was allocated since.
 func (g *Global) Memory() int { return g.live + g.allocated }
