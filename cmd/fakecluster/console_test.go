@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 var consoleURL = regexp.MustCompile(`  (http://\S+)\n`)
@@ -38,7 +40,7 @@ func fetch(t *testing.T, method, url, token, body string) (status int, answer st
 }
 
 func TestConsole(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--http", "127.0.0.1:0")
 	found := consoleURL.FindStringSubmatch(r.stdout.String())
 	if found == nil {
@@ -61,7 +63,7 @@ func TestConsole(t *testing.T) {
 }
 
 func TestConsoleBeyondLoopbackWantsAToken(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--http", "0.0.0.0:0")
 	found := regexp.MustCompile(`  (http://localhost:\d+/)#token=(\S+)\n`).FindStringSubmatch(r.stdout.String())
 	if found == nil {
@@ -90,13 +92,13 @@ func TestConsoleFlags(t *testing.T) {
 		{"missing port", []string{"--http", "localhost"}},
 	} {
 		var out, errs bytes.Buffer
-		args := append([]string{"--port", strconv.Itoa(freePorts(t, 3))}, c.args...)
+		args := append([]string{"--port", strconv.Itoa(freeport.InARow(t, 3))}, c.args...)
 		if code := run(t.Context(), args, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), c.says) {
 			t.Errorf("%v: %d, %s", c.args, code, &errs)
 		}
 	}
 	// Where nobody watches there is none unless asked for.
-	if r := start(t, "redis-cli", "--port", strconv.Itoa(freePorts(t, 3))); consoleURL.MatchString(r.stdout.String()) {
+	if r := start(t, "redis-cli", "--port", strconv.Itoa(freeport.InARow(t, 3))); consoleURL.MatchString(r.stdout.String()) {
 		t.Errorf("a console without a terminal: %s", r.stdout)
 	}
 }

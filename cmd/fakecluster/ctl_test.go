@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // ctlOutput runs "fakecluster ctl" against a port.
@@ -19,7 +21,7 @@ func ctlOutput(port int, words ...string) (code int, stdout, stderr string) {
 }
 
 func TestCtl(t *testing.T) {
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--replicas", "1", "--node-timeout", "2s")
 	if code, out, _ := ctlOutput(port, "failover", "n1"); code != 0 || out != "OK\n" {
 		t.Errorf("failover: %d, %q", code, out)
@@ -39,13 +41,13 @@ func TestCtl(t *testing.T) {
 	if code, out, _ := ctlOutput(port); code != 0 || !strings.Contains(out, "failover NODE") {
 		t.Errorf("without a verb: %d, %q", code, out)
 	}
-	if code, _, errs := ctlOutput(freePorts(t, 1), "nodes"); code != 2 || !strings.Contains(errs, "no node at --addr") {
+	if code, _, errs := ctlOutput(freeport.InARow(t, 1), "nodes"); code != 2 || !strings.Contains(errs, "no node at --addr") {
 		t.Errorf("where nobody is: %d, %q", code, errs)
 	}
 }
 
 func TestWithoutControl(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--no-control")
 	if got := do(t, port, "FAKECLUSTER", "nodes"); !strings.HasPrefix(got, "ERR unknown command") {
 		t.Errorf("FAKECLUSTER: %s", got)
@@ -64,7 +66,7 @@ e7d1eecce10fd6bb5eb35b9f99a514335d9ba9ca 10.0.0.1:30001@31001 myself,master - 0 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--nodes", file)
 	want := fmt.Sprintf("master   127.0.0.1:%d  0-99,101-16383\nmaster   127.0.0.1:%d  100\nreplica  127.0.0.1:%d  -\n", port, port+1, port+2)
 	if got := r.stdout.String(); !strings.HasPrefix(got, want) {

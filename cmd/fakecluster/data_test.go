@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // A cluster comes back as it was: keys and their times, ids, roles, slots.
 func TestDataAcrossRestarts(t *testing.T) {
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	dir := filepath.Join(t.TempDir(), "data")
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--replicas", "1", "--data", dir)
 	if got := do(t, port+2, "SET", "foo", "bar", "PXAT", "4102444800000"); got != "OK" {
@@ -70,7 +71,7 @@ func sameLines(a, b string) bool {
 // What a client saves is on disk when it is told so, long before the end.
 func TestSaveWritesToTheDirectory(t *testing.T) {
 	for _, command := range []string{"SAVE", "BGSAVE"} {
-		port := freePorts(t, 3)
+		port := freeport.InARow(t, 3)
 		dir := t.TempDir()
 		start(t, "redis-cli", "--port", strconv.Itoa(port), "--data", dir, "--data-every", "0")
 		file := filepath.Join(dir, fmt.Sprintf("dump-%d.rdb", port+2))
@@ -96,7 +97,7 @@ func TestSaveWritesToTheDirectory(t *testing.T) {
 }
 
 func TestDataOfAStandaloneServer(t *testing.T) {
-	port := freePorts(t, 1)
+	port := freeport.InARow(t, 1)
 	dir := t.TempDir()
 	args := []string{"--standalone", "--port", strconv.Itoa(port), "--data", dir}
 	r := start(t, "redis-cli", args...)
@@ -121,7 +122,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{commands: "seeded", dump: "dumped"} {
-		port := freePorts(t, 3)
+		port := freeport.InARow(t, 3)
 		r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--load", file)
 		if got := do(t, port+2, "GET", "foo"); got != want || !strings.Contains(r.stderr.String(), "loaded") {
 			t.Errorf("foo is %q, %s", got, r.stderr)
@@ -129,7 +130,7 @@ func TestLoad(t *testing.T) {
 		r.stop()
 	}
 	out := newOutput()
-	if code := run(t.Context(), []string{"--port", strconv.Itoa(freePorts(t, 3)), "--load", broken}, out, out); code != 2 ||
+	if code := run(t.Context(), []string{"--port", strconv.Itoa(freeport.InARow(t, 3)), "--load", broken}, out, out); code != 2 ||
 		!strings.Contains(out.String(), "broken: line 1: SET: ERR Invalid number of arguments") {
 		t.Errorf("exit code %d, %s", code, out)
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // Whatever it takes to talk to a node, whoever asks whether it is there is told.
@@ -18,7 +20,7 @@ func TestHealthcheck(t *testing.T) {
 		{"--masters", "2", "--tls-cert", cert, "--tls-key", key},
 		{"--masters", "2", "--tls-cert", cert, "--tls-key", key, "--tls-ca", a.file},
 	} {
-		flags = append(flags, "--port", strconv.Itoa(freePorts(t, 2)))
+		flags = append(flags, "--port", strconv.Itoa(freeport.InARow(t, 2)))
 		if code, _, errs := ended(t, append([]string{"healthcheck"}, flags...)...); code != exitError || !strings.Contains(errs, "connection refused") {
 			t.Errorf("%v, before the start: %d, %s", flags, code, errs)
 		}
@@ -32,7 +34,7 @@ func TestHealthcheck(t *testing.T) {
 
 // A node that was killed on purpose does not make the container unwell.
 func TestHealthcheckAfterAKill(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port))
 	if code, _, errs := ctlOutput(port+1, "kill", "n1"); code != exitOK {
 		t.Fatal(errs)

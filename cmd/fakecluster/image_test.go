@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // dockerfile is what the image is, as its file says.
@@ -71,7 +73,7 @@ func TestImage(t *testing.T) {
 	if err := os.Chown(filepath.Join(root, "data"), d.user, d.user); err != nil {
 		t.Fatal(err)
 	}
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	container := func(words ...string) *exec.Cmd {
 		cmd := exec.Command(words[0], words[1:]...)
 		cmd.Dir, cmd.Env = "/", append([]string{"IP=127.0.0.1", "INITIAL_PORT=" + strconv.Itoa(port)}, d.environment...)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/layoutkit"
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // layoutOutput runs "fakecluster layout".
@@ -30,7 +31,7 @@ func words(table string) string { return strings.Join(strings.Fields(table), " "
 // legacyServer is a server with a bot's data in the legacy layout.
 func legacyServer(t *testing.T) (url string, store *layoutkit.Store) {
 	t.Helper()
-	port := freePorts(t, 1)
+	port := freeport.InARow(t, 1)
 	emulator.RunT(t, emulator.Standalone(), emulator.TCP("127.0.0.1", port))
 	url = fmt.Sprintf("redis://127.0.0.1:%d", port)
 	store = layoutStore(t, layoutkit.Options{URL: url, Prefix: "mybot"})
@@ -62,7 +63,7 @@ func layoutStore(t *testing.T, o layoutkit.Options) *layoutkit.Store {
 
 func TestLayoutMigrateAndRollBack(t *testing.T) {
 	url, legacy := legacyServer(t)
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	emulator.RunT(t, emulator.TCP("127.0.0.1", port))
 	nodes := fmt.Sprintf("127.0.0.1:%d,127.0.0.1:%d", port, port+2)
 
@@ -143,7 +144,7 @@ func TestLayoutDeleteSourceAndCopyOnlyAsk(t *testing.T) {
 
 func TestLayoutRefuses(t *testing.T) {
 	url, legacy := legacyServer(t)
-	nobody := fmt.Sprintf("redis://127.0.0.1:%d", freePorts(t, 1))
+	nobody := fmt.Sprintf("redis://127.0.0.1:%d", freeport.InARow(t, 1))
 	for _, test := range []struct {
 		words []string
 		code  int

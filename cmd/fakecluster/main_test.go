@@ -19,6 +19,8 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 	"go.uber.org/goleak"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 func TestMain(m *testing.M) {
@@ -26,31 +28,6 @@ func TestMain(m *testing.M) {
 		os.RemoveAll(builtIn)
 		os.Exit(code)
 	}))
-}
-
-// freePorts returns the first of n consecutive ports that are free at every
-// address.
-func freePorts(t *testing.T, n int) int {
-	t.Helper()
-next:
-	for range 100 {
-		probe, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		first := probe.Addr().(*net.TCPAddr).Port
-		probe.Close()
-		for port := first; port < first+n; port++ {
-			l, err := net.Listen("tcp4", net.JoinHostPort("0.0.0.0", strconv.Itoa(port)))
-			if err != nil {
-				continue next
-			}
-			l.Close()
-		}
-		return first
-	}
-	t.Fatalf("no %d consecutive free ports", n)
-	return 0
 }
 
 // output collects what is printed and tells when a text has appeared.
@@ -122,7 +99,7 @@ func do(t *testing.T, port int, command string, args ...any) string {
 }
 
 func TestServe(t *testing.T) {
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	readyFile := filepath.Join(t.TempDir(), "ready")
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--replicas", "1", "--ready-file", readyFile)
 	want := fmt.Sprintf(`master   127.0.0.1:%d  0-5460
@@ -156,7 +133,7 @@ replica  127.0.0.1:%d  -
 }
 
 func TestReadyLine(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "}\n", "serve", "--port", strconv.Itoa(port), "--log-format", "json", "--announce-host", "localhost", "--announce-port-base", "9000")
 	lines := strings.Split(strings.TrimSpace(r.stdout.String()), "\n")
 	var ready struct {
@@ -182,7 +159,7 @@ func TestReadyLine(t *testing.T) {
 }
 
 func TestStandaloneAndPassword(t *testing.T) {
-	port := freePorts(t, 1)
+	port := freeport.InARow(t, 1)
 	t.Setenv("FAKECLUSTER_STANDALONE", "true")
 	t.Setenv("FAKECLUSTER_PORT", strconv.Itoa(port))
 	r := start(t, "redis-cli", "--password", "secret")
@@ -203,7 +180,7 @@ func TestStandaloneAndPassword(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--empty")
 	if !strings.Contains(r.stdout.String(), fmt.Sprintf("master   127.0.0.1:%d  -\n", port+2)) {
 		t.Errorf("banner: %s", r.stdout)
@@ -220,7 +197,7 @@ func TestGrokzen(t *testing.T) {
 	}{
 		{"", 0}, {"false", 0}, {"true", 2}, {"1", 1},
 	} {
-		port := freePorts(t, 6)
+		port := freeport.InARow(t, 6)
 		for name, value := range map[string]string{
 			"FAKECLUSTER_GROKZEN": "1", "MASTERS": "2", "SLAVES_PER_MASTER": "1", "INITIAL_PORT": strconv.Itoa(port),
 			"IP": "0.0.0.0", "STANDALONE": c.standalone, "SENTINEL": "true",
@@ -260,7 +237,7 @@ func TestGrokzenAnnouncesItsOwnAddress(t *testing.T) {
 	if own == "" {
 		t.Skip("this machine has no address but loopback")
 	}
-	for name, value := range map[string]string{"FAKECLUSTER_GROKZEN": "1", "BIND_ADDRESS": "127.0.0.1", "INITIAL_PORT": strconv.Itoa(freePorts(t, 6))} {
+	for name, value := range map[string]string{"FAKECLUSTER_GROKZEN": "1", "BIND_ADDRESS": "127.0.0.1", "INITIAL_PORT": strconv.Itoa(freeport.InARow(t, 6))} {
 		t.Setenv(name, value)
 	}
 	if r := start(t, "redis-cli"); strings.Count(r.stdout.String(), " "+own+":") != 6 {
@@ -279,7 +256,7 @@ func ended(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // Our own variables and flags win over the image's, and without --grokzen the
 // image's mean nothing.
 func TestGrokzenPrecedence(t *testing.T) {
-	port := freePorts(t, 4)
+	port := freeport.InARow(t, 4)
 	t.Setenv("MASTERS", "5")
 	t.Setenv("IP", "127.0.0.1")
 	t.Setenv("INITIAL_PORT", "1")
@@ -324,7 +301,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 		{[]string{"--bind", "nosuch.invalid", "--password", "x"}, "nosuch.invalid"},
 		{[]string{"--standalone", "--empty"}, "exclude each other"},
 		{[]string{"--port", strconv.Itoa(port)}, fmt.Sprintf("127.0.0.1:%d is taken", port)},
-		{[]string{"--port", strconv.Itoa(freePorts(t, 3)), "--ready-file", "/nosuch/dir/ready"}, "--ready-file"},
+		{[]string{"--port", strconv.Itoa(freeport.InARow(t, 3)), "--ready-file", "/nosuch/dir/ready"}, "--ready-file"},
 	} {
 		var stderr bytes.Buffer
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -357,7 +334,7 @@ func TestHelpNamesFlagsAndVariables(t *testing.T) {
 func TestSignals(t *testing.T) {
 	binary := built(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		cmd := exec.Command(binary, "--port", strconv.Itoa(freePorts(t, 3)))
+		cmd := exec.Command(binary, "--port", strconv.Itoa(freeport.InARow(t, 3)))
 		if _, err := endedBy(t, signal, cmd, "redis-cli"); err != nil {
 			t.Errorf("after %v: %v", signal, err)
 		}

@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 func TestReadinessReport(t *testing.T) {
-	port := freePorts(t, 1)
+	port := freeport.InARow(t, 1)
 	dir := t.TempDir()
 	page, text := filepath.Join(dir, "report.html"), filepath.Join(dir, "report.txt")
 	r := start(t, "redis-cli", "--standalone", "--port", strconv.Itoa(port), "--readiness", page, "--readiness", text, "--readiness-fail")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/survey"
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // runAt runs a subcommand against the node at a port.
@@ -22,7 +23,7 @@ func runAt(t *testing.T, port int, subcommand string, args ...string) (code int,
 }
 
 func TestStatus(t *testing.T) {
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--replicas", "1")
 	do(t, port, "SET", "{3}", "x") // slot 1584
 	ctlOutput(port, "migrate", "42", "n2")
@@ -56,7 +57,7 @@ func TestStatus(t *testing.T) {
 // Nodes that are in no state to answer are listed all the same, and CI learns of
 // a cluster that is down.
 func TestStatusOfAnUnwellCluster(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port))
 	ctlOutput(port, "pause", "n3")
 	code, out, _ := runAt(t, port, "status", "--timeout", "300ms")
@@ -70,13 +71,13 @@ func TestStatusOfAnUnwellCluster(t *testing.T) {
 	if code != 1 || !strings.HasPrefix(out, "state fail") || !regexp.MustCompile(`n3 .* fail `).MatchString(out) {
 		t.Errorf("with a dead master: exit code %d\n%s", code, out)
 	}
-	if code, _, errs := runAt(t, freePorts(t, 1), "status"); code != 2 || !strings.Contains(errs, "no node at --addr") {
+	if code, _, errs := runAt(t, freeport.InARow(t, 1), "status"); code != 2 || !strings.Contains(errs, "no node at --addr") {
 		t.Errorf("where nobody is: %d, %s", code, errs)
 	}
 }
 
 func TestStatusOfAStandaloneServer(t *testing.T) {
-	port := freePorts(t, 1)
+	port := freeport.InARow(t, 1)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--standalone", "--password", "pw")
 	code, out, errs := runAt(t, port, "status", "--password", "pw")
 	if code != 0 || !strings.Contains(out, "0-16383") {
@@ -86,7 +87,7 @@ func TestStatusOfAStandaloneServer(t *testing.T) {
 
 // The slots are those of the cluster specification and of CLUSTER KEYSLOT.
 func TestSlot(t *testing.T) {
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port))
 	code, out, errs := runAt(t, port, "slot", "foo", "{user:42}:name", "{}a")
 	want := fmt.Sprintf("12182  n3 127.0.0.1:%d  foo\n%s  ", port+2, "15880")
@@ -103,13 +104,13 @@ func TestSlot(t *testing.T) {
 	if code, _, _ = runAt(t, port, "slot", "--same", "{a}1", "{b}2"); code != 1 {
 		t.Errorf("keys of two slots: exit code %d", code)
 	}
-	if code, out, errs = runAt(t, freePorts(t, 1), "slot", "foo"); code != 0 || out != "12182  -  foo\n" || !strings.Contains(errs, "owners are unknown") {
+	if code, out, errs = runAt(t, freeport.InARow(t, 1), "slot", "foo"); code != 0 || out != "12182  -  foo\n" || !strings.Contains(errs, "owners are unknown") {
 		t.Errorf("without a cluster: %d, %q, %q", code, out, errs)
 	}
 }
 
 func TestWatchInAPipe(t *testing.T) {
-	port := freePorts(t, 6)
+	port := freeport.InARow(t, 6)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--replicas", "1")
 	out := newOutput()
 	code := make(chan int, 1)
@@ -141,7 +142,7 @@ func TestWatchInAPipe(t *testing.T) {
 }
 
 func TestWatchOnAScreen(t *testing.T) {
-	port := freePorts(t, 2)
+	port := freeport.InARow(t, 2)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--masters", "2")
 	look := func() *survey.Survey {
 		c := contact{Addr: fmt.Sprintf("127.0.0.1:%d", port), Timeout: 1e9}

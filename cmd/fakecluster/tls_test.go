@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // authority makes certificates for a test.
@@ -90,7 +92,7 @@ func TestTLS(t *testing.T) {
 	a := newAuthority(t)
 	cert, key := a.issue(t, "server")
 	clientCert, clientKey := a.issue(t, "client")
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--tls-cert", cert, "--tls-key", key, "--tls-ca", a.file)
 	if !strings.Contains(r.stdout.String(), fmt.Sprintf("redis-cli -c -p %d --tls\n", port)) {
 		t.Errorf("banner: %s", r.stdout)
@@ -148,7 +150,7 @@ func TestTLSWithoutClientCertificates(t *testing.T) {
 	a := newAuthority(t)
 	cert, key := a.issue(t, "server")
 	for _, flags := range [][]string{{}, {"--tls-ca", a.file, "--tls-auth-clients", "no"}, {"--tls-ca", a.file, "--tls-auth-clients", "optional"}} {
-		port := freePorts(t, 1)
+		port := freeport.InARow(t, 1)
 		r := start(t, "redis-cli", append([]string{"--masters", "1", "--port", strconv.Itoa(port), "--tls-cert", cert, "--tls-key", key}, flags...)...)
 		if code, out, errs := runAt(t, port, "status", "--tls-ca", a.file); code != 0 {
 			t.Errorf("%v: %d, %s%s", flags, code, out, errs)
@@ -166,7 +168,7 @@ func TestUsersFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(users), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--users", file)
 	for i := range 2 {
 		client := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port+2), Username: "alice", Password: "pw", DisableIdentity: true})
@@ -194,7 +196,7 @@ func TestUsersFileIsLoadedAndSaved(t *testing.T) {
 	if err := os.WriteFile(file, []byte("user alice on >pw ~a:* +get\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePorts(t, 3)
+	port := freeport.InARow(t, 3)
 	start(t, "redis-cli", "--port", strconv.Itoa(port), "--users", file)
 	if got := do(t, port, "ACL", "SETUSER", "bob", "on", ">pw", "+ping"); got != "OK" {
 		t.Fatal(got)
@@ -227,7 +229,7 @@ func TestNonsenseAboutAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := newOutput()
-		if code := run(t.Context(), []string{"--port", strconv.Itoa(freePorts(t, 3)), "--users", bad}, out, out); code != 2 || !strings.Contains(out.String(), says) {
+		if code := run(t.Context(), []string{"--port", strconv.Itoa(freeport.InARow(t, 3)), "--users", bad}, out, out); code != 2 || !strings.Contains(out.String(), says) {
 			t.Errorf("%q: %d, %s", content, code, out)
 		}
 	}

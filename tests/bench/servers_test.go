@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"github.com/fakecluster/fakecluster/tests/freeport"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
@@ -91,7 +90,7 @@ func spawn(tb testing.TB, cmd *exec.Cmd) *bufio.Scanner {
 // startOurs runs the program with three masters, or as one ordinary server.
 func startOurs(tb testing.TB, cluster bool, args ...string) *server {
 	tb.Helper()
-	args = append([]string{"--port", strconv.Itoa(freePorts(tb, 3)), "--redis-version", "7.0", "--log-format", "json", "--log-level", "error", "--no-http"}, args...)
+	args = append([]string{"--port", strconv.Itoa(freeport.InARow(tb, 3)), "--redis-version", "7.0", "--log-format", "json", "--log-level", "error", "--no-http"}, args...)
 	if !cluster {
 		args = append(args, "--standalone")
 	}
@@ -114,27 +113,6 @@ func startOurs(tb testing.TB, cluster bool, args ...string) *server {
 	}
 	tb.Fatal("fakecluster did not become ready")
 	return nil
-}
-
-// freePorts returns the first of so many ports in a row that nobody listens at.
-func freePorts(tb testing.TB, count int) int {
-	tb.Helper()
-	for range 100 {
-		first := 20_000 + rand.IntN(10_000)
-		free := 0
-		for ; free < count; free++ {
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+free)))
-			if err != nil {
-				break
-			}
-			l.Close()
-		}
-		if free == count {
-			return first
-		}
-	}
-	tb.Fatalf("no %d free ports in a row", count)
-	return 0
 }
 
 // startReal runs three real masters, or one ordinary server.

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/fakecluster/fakecluster/tests/freeport"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
@@ -108,7 +109,7 @@ func start(t *testing.T, args ...string) *running {
 	}
 	ready := filepath.Join(t.TempDir(), "ready.json")
 	ctx, stop := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, binary, append([]string{"--http", "127.0.0.1:0", "--ready-file", ready, "--port", fmt.Sprint(freePorts(t, 12))}, args...)...)
+	cmd := exec.CommandContext(ctx, binary, append([]string{"--http", "127.0.0.1:0", "--ready-file", ready, "--port", fmt.Sprint(freeport.InARow(t, 12))}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	var output strings.Builder
 	cmd.Stdout, cmd.Stderr = &output, &output
