@@ -64,7 +64,7 @@ func (ks *Keyspace) countUse(counter int64) int64 {
 // Idle is the time since key was last used, in seconds; ok is false if there
 // is no such key, expired or not. Under an LFU policy it means nothing.
 func (db *DB) Idle(key []byte) (seconds int64, ok bool) {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	if k == nil {
 		return 0, false
 	}

@@ -62,7 +62,7 @@ func (db *DB) Peek(key []byte) Value {
 
 // Stored is Peek that also finds a key that has expired and was not removed yet.
 func (db *DB) Stored(key []byte) Value {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	if k == nil {
 		return nil
 	}
@@ -74,13 +74,25 @@ func (db *DB) Exists(key []byte) bool { return db.live(key) != nil }
 
 // Lives reports whether key is there and not expired, and removes nothing.
 func (db *DB) Lives(key []byte) bool {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	return k != nil && !db.expired(k)
+}
+
+// find finds a key, be it expired or not. A command looks its key up several times.
+func (db *DB) find(key []byte) *Key {
+	if k := db.recent; k != nil && k.key == string(key) {
+		return k
+	}
+	k := db.entries.Find(key)
+	if k != nil {
+		db.recent = k
+	}
+	return k
 }
 
 // live finds a key, removing it if its time has come.
 func (db *DB) live(key []byte) *Key {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	if k == nil {
 		return nil
 	}
@@ -96,11 +108,14 @@ func (db *DB) live(key []byte) *Key {
 // Set makes key hold value, whatever it held before, and drops its time to
 // live unless keepTTL. value must not be held by another key.
 func (db *DB) Set(key []byte, value Value, keepTTL bool) {
-	k := db.live(key)
-	if k == nil {
-		db.Add(key, value)
+	if k := db.live(key); k != nil {
+		db.replace(k, value, keepTTL)
 		return
 	}
+	db.Add(key, value)
+}
+
+func (db *DB) replace(k *Key, value Value, keepTTL bool) {
 	db.streamGone(k)
 	k.Value.value = value
 	db.overwritten(k, keepTTL)
@@ -108,14 +123,17 @@ func (db *DB) Set(key []byte, value Value, keepTTL bool) {
 
 // SetString is Set with a string that holds a copy of value.
 func (db *DB) SetString(key, value []byte, keepTTL bool) {
-	if k := db.live(key); k != nil {
-		if s, ok := k.Value.value.(*String); ok {
-			s.assign(value)
-			db.overwritten(k, keepTTL)
-			return
-		}
+	k := db.live(key)
+	if k == nil {
+		db.Add(key, NewString(value))
+		return
 	}
-	db.Set(key, NewString(value), keepTTL)
+	if s, ok := k.Value.value.(*String); ok {
+		s.assign(value)
+		db.overwritten(k, keepTTL)
+		return
+	}
+	db.replace(k, NewString(value), keepTTL)
 }
 
 // overwritten does what is due when a key has got a new value.
@@ -132,7 +150,7 @@ func (db *DB) overwritten(k *Key, keepTTL bool) {
 
 // Add puts in a key that must not exist.
 func (db *DB) Add(key []byte, value Value) {
-	if stale := db.entries.Find(key); stale != nil {
+	if stale := db.find(key); stale != nil {
 		db.remove(stale) // an expired key that a replica still kept
 	}
 	k := db.entries.Add(string(key), Entry{value: value, access: db.keyspace.firstAccess()})
@@ -170,7 +188,7 @@ func (db *DB) Delete(key []byte) bool {
 
 // Drop is Delete for commands that do not look whether the key has expired.
 func (db *DB) Drop(key []byte) bool {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	if k == nil {
 		return false
 	}
@@ -186,6 +204,9 @@ func (db *DB) remove(k *Key) {
 	}
 	if f := k.Value.footprint; f != nil {
 		db.used -= f.bytes
+	}
+	if db.recent == k {
+		db.recent = nil
 	}
 	db.entries.Delete(k.key)
 }
@@ -246,7 +267,7 @@ func (db *DB) Scan(cursor uint64, visit func(key string, value Value)) uint64 {
 // Modified says that a command changed what key holds, or removed it.
 func (db *DB) Modified(key []byte) {
 	if db.keyspace.tracking {
-		if k := db.entries.Find(key); k != nil {
+		if k := db.find(key); k != nil {
 			db.remeasure(k)
 		}
 	}

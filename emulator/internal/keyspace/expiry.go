@@ -14,7 +14,7 @@ func (db *DB) ExpireAt(key []byte) (ms int64, ok bool) {
 
 // Stale reports whether key is still there although its time has come.
 func (db *DB) Stale(key []byte) bool {
-	k := db.entries.Find(key)
+	k := db.find(key)
 	return k != nil && db.expired(k)
 }
 

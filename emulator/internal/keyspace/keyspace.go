@@ -116,6 +116,7 @@ type DB struct {
 // contents is what SWAPDB exchanges.
 type contents struct {
 	entries  Dict[Entry]
+	recent   *Key // that was found last, nil if it is gone
 	expiries expiryHeap
 	bySlot   *[slots.Count]slotList
 	// timedHashes is when to look at hashes with fields that expire.

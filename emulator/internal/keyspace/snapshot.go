@@ -44,7 +44,7 @@ func (ks *Keyspace) Merge(s *Snapshot) {
 			}
 			key := []byte(e.key)
 			db.Set(key, e.value.Clone(), false)
-			db.expiries.set(db.entries.Find(key), e.expireAt)
+			db.expiries.set(db.find(key), e.expireAt)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (db *DB) fill(entries []snapshotEntry) {
 		key := []byte(e.key)
 		db.Add(key, e.value)
 		if e.expireAt != 0 {
-			db.expiries.set(db.entries.Find(key), e.expireAt)
+			db.expiries.set(db.find(key), e.expireAt)
 		}
 	}
 }
