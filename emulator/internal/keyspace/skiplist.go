@@ -1,6 +1,9 @@
 package keyspace
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // skiplist keeps the members of a sorted set in order of score and, among equal
 // scores, of their bytes. Every link also counts the elements it jumps over, so
@@ -22,25 +25,41 @@ type skipNode struct {
 	member string
 	score  float64
 	prev   *skipNode
-	links  []skipLink
-	lowest [1]skipLink // saves three nodes out of four an allocation
+	lowest skipLink  // saves three nodes out of four an allocation
+	first  *skipLink // of height links, from the lowest level on
+	height int
 }
 
-// skipLink leads to the next node of a level.
+// links are those to the next nodes, from the lowest level on. A slice in the node
+// would make it a quarter larger.
+func (n *skipNode) links() []skipLink { return unsafe.Slice(n.first, n.height) }
+
+// skipLink leads to the next node of a level. It knows about where that belongs, so
+// that most nodes on the way to a place need not be fetched from memory.
 type skipLink struct {
 	next *skipNode
-	span int // how many elements further that is
+	span uint32  // how many elements further that is
+	near float32 // the next node's score, rounded, which keeps the order
+}
+
+// before reports whether the next node belongs before an element of that score and
+// member; near is the score rounded.
+func (l *skipLink) before(near float32, score float64, member string) bool {
+	if l.next == nil || l.near > near {
+		return false
+	}
+	return l.near < near || l.next.before(score, member)
 }
 
 // maxSkipLevels is enough for 4^32 elements.
 const maxSkipLevels = 32
 
 func newSkiplist() *skiplist {
-	return &skiplist{head: &skipNode{links: make([]skipLink, maxSkipLevels)}, levels: 1}
+	return &skiplist{head: newSkipNode("", 0, maxSkipLevels), levels: 1}
 }
 
 // next is the node behind n, or nil.
-func (n *skipNode) next() *skipNode { return n.links[0].next }
+func (n *skipNode) next() *skipNode { return n.first.next }
 
 // before reports whether n belongs before an element of that score and member.
 func (n *skipNode) before(score float64, member string) bool {
@@ -58,11 +77,10 @@ func (l *skiplist) height() int {
 }
 
 func newSkipNode(member string, score float64, height int) *skipNode {
-	n := &skipNode{member: member, score: score}
-	if height == 1 {
-		n.links = n.lowest[:]
-	} else {
-		n.links = make([]skipLink, height)
+	n := &skipNode{member: member, score: score, height: height}
+	n.first = &n.lowest
+	if height > 1 {
+		n.first = &make([]skipLink, height)[0]
 	}
 	return n
 }
@@ -80,11 +98,23 @@ func (l *skiplist) find(path *skipPath, left func(n *skipNode, rank int) bool) {
 	n, rank := l.head, 0
 	for i := l.levels - 1; i >= 0; i-- {
 		for {
-			link := n.links[i]
-			if link.next == nil || !left(link.next, rank+link.span) {
+			link := n.links()[i]
+			if link.next == nil || !left(link.next, rank+int(link.span)) {
 				break
 			}
-			n, rank = link.next, rank+link.span
+			n, rank = link.next, rank+int(link.span)
+		}
+		path.nodes[i], path.ranks[i] = n, rank
+	}
+}
+
+// place is find for the place of an element of that score and member.
+func (l *skiplist) place(path *skipPath, score float64, member string) {
+	near := float32(score)
+	n, rank := l.head, 0
+	for i := l.levels - 1; i >= 0; i-- {
+		for link := &n.links()[i]; link.before(near, score, member); link = &n.links()[i] {
+			n, rank = link.next, rank+int(link.span)
 		}
 		path.nodes[i], path.ranks[i] = n, rank
 	}
@@ -96,11 +126,11 @@ func (l *skiplist) count(left func(n *skipNode) bool) int {
 	n, rank := l.head, 0
 	for i := l.levels - 1; i >= 0; i-- {
 		for {
-			link := n.links[i]
+			link := n.links()[i]
 			if link.next == nil || !left(link.next) {
 				break
 			}
-			n, rank = link.next, rank+link.span
+			n, rank = link.next, rank+int(link.span)
 		}
 	}
 	return rank
@@ -116,18 +146,18 @@ func (l *skiplist) insert(member string, score float64) *skipNode {
 // link puts a node in its place.
 func (l *skiplist) link(n *skipNode) {
 	var path skipPath
-	l.find(&path, func(at *skipNode, _ int) bool { return at.before(n.score, n.member) })
-	for ; l.levels < len(n.links); l.levels++ {
+	l.place(&path, n.score, n.member)
+	for ; l.levels < n.height; l.levels++ {
 		path.nodes[l.levels] = l.head
-		l.head.links[l.levels] = skipLink{span: l.length}
+		l.head.links()[l.levels] = skipLink{span: uint32(l.length)}
 	}
-	for i := range n.links {
-		before, skipped := &path.nodes[i].links[i], path.ranks[0]-path.ranks[i]
-		n.links[i] = skipLink{next: before.next, span: before.span - skipped}
-		*before = skipLink{next: n, span: skipped + 1}
+	for i := range n.links() {
+		before, skipped := &path.nodes[i].links()[i], uint32(path.ranks[0]-path.ranks[i])
+		n.links()[i] = skipLink{next: before.next, span: before.span - skipped, near: before.near}
+		*before = skipLink{next: n, span: skipped + 1, near: float32(n.score)}
 	}
-	for i := len(n.links); i < l.levels; i++ {
-		path.nodes[i].links[i].span++
+	for i := n.height; i < l.levels; i++ {
+		path.nodes[i].links()[i].span++
 	}
 	n.prev = nil
 	if path.nodes[0] != l.head {
@@ -143,11 +173,12 @@ func (l *skiplist) link(n *skipNode) {
 
 // unlink takes out the node behind path.
 func (l *skiplist) unlink(path *skipPath) *skipNode {
-	n := path.nodes[0].links[0].next
+	n := path.nodes[0].links()[0].next
 	for i := range l.levels {
-		link := &path.nodes[i].links[i]
+		link := &path.nodes[i].links()[i]
 		if link.next == n {
-			link.next, link.span = n.links[i].next, link.span+n.links[i].span-1
+			onward := n.links()[i]
+			link.next, link.span, link.near = onward.next, link.span+onward.span-1, onward.near
 		} else {
 			link.span--
 		}
@@ -157,7 +188,7 @@ func (l *skiplist) unlink(path *skipPath) *skipNode {
 	} else {
 		l.tail = n.prev
 	}
-	for l.levels > 1 && l.head.links[l.levels-1].next == nil {
+	for l.levels > 1 && l.head.links()[l.levels-1].next == nil {
 		l.levels--
 	}
 	l.length--
@@ -167,25 +198,32 @@ func (l *skiplist) unlink(path *skipPath) *skipNode {
 // remove takes an element out.
 func (l *skiplist) remove(n *skipNode) {
 	var path skipPath
-	l.find(&path, func(at *skipNode, _ int) bool { return at.before(n.score, n.member) })
+	l.place(&path, n.score, n.member)
 	l.unlink(&path)
 }
 
 // setScore moves an element to where its new score belongs.
 func (l *skiplist) setScore(n *skipNode, score float64) {
+	var path skipPath
+	l.place(&path, n.score, n.member)
 	after := n.next()
 	if (n.prev == nil || n.prev.before(score, n.member)) && (after == nil || !after.before(score, n.member)) {
 		n.score = score
+		for i := range n.links() {
+			path.nodes[i].links()[i].near = float32(score)
+		}
 		return
 	}
-	l.remove(n)
+	l.unlink(&path)
 	n.score = score
 	l.link(n)
 }
 
 // rank is the number of elements before n.
 func (l *skiplist) rank(n *skipNode) int {
-	return l.count(func(at *skipNode) bool { return at.before(n.score, n.member) })
+	var path skipPath
+	l.place(&path, n.score, n.member)
+	return path.ranks[0]
 }
 
 // at returns the element of that rank, counting from 0.
@@ -198,9 +236,9 @@ func (l *skiplist) at(rank int) *skipNode {
 	}
 	n, reached := l.head, 0
 	for i := l.levels - 1; i >= 0; i-- {
-		for n.links[i].next != nil && reached+n.links[i].span <= rank+1 {
-			reached += n.links[i].span
-			n = n.links[i].next
+		for n.links()[i].next != nil && reached+int(n.links()[i].span) <= rank+1 {
+			reached += int(n.links()[i].span)
+			n = n.links()[i].next
 		}
 	}
 	return n

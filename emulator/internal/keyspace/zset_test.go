@@ -59,7 +59,7 @@ func same[T any](t *rapid.T, what string, got, want T) {
 	}
 }
 
-// checkSkiplist makes sure that every link says how far it leads.
+// checkSkiplist makes sure that every link says how far it leads, and where.
 func checkSkiplist(t *rapid.T, l *skiplist) {
 	position := map[*skipNode]int{l.head: 0}
 	var last *skipNode
@@ -74,13 +74,16 @@ func checkSkiplist(t *rapid.T, l *skiplist) {
 		t.Fatalf("%d of %d nodes, and the tail is %v", len(position)-1, l.length, l.tail)
 	}
 	for n := range position {
-		for i, link := range n.links {
+		for i, link := range n.links() {
 			end := l.length
 			if link.next != nil {
 				end = position[link.next]
 			}
-			if (n != l.head || i < l.levels) && link.span != end-position[n] {
+			if (n != l.head || i < l.levels) && int(link.span) != end-position[n] {
 				t.Fatalf("a link at level %d over %d elements has span %d", i, end-position[n], link.span)
+			}
+			if link.next != nil && link.near != float32(link.next.score) {
+				t.Fatalf("a link at level %d to %v is said to lead to %v", i, link.next.score, link.near)
 			}
 			if n == l.head && i >= l.levels && link.next != nil {
 				t.Fatalf("level %d of %d is in use", i, l.levels)
