@@ -22,11 +22,11 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: redis clients debian-clients oracle-long lua-fuzz fuzz-smoke scenarios interop console release shim layoutkit broker soak upstream bench-smoke
+conformance: verify vuln redis clients debian-clients oracle-long lua-fuzz fuzz-smoke scenarios interop console release shim layoutkit broker soak upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -172,8 +172,38 @@ release:
 		tar -C dist --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=u,go-w -cf - $$name | gzip -n > dist/$$name.tar.gz; \
 		rm -r dist/$$name; \
 	done
-	cd dist && sha256sum *.tar.gz > SHA256SUMS
+	$(MAKE) sbom VERSION=$(VERSION)
+	cd dist && sha256sum *.tar.gz *.cdx.json > SHA256SUMS
 	$(MAKE) release-smoke VERSION=$(VERSION)
+
+# What each binary is made of, for those who look for known faults in it. No time
+# and no serial number is in it, so that two of a version are the same.
+SBOM := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+sbom:
+	@mkdir -p dist; tool=$$(mktemp -d); trap 'rm -rf "$$tool"' EXIT; \
+	GOBIN="$$tool" $(GO) install $(SBOM); \
+	for platform in $(PLATFORMS); do \
+		os=$${platform%/*}; arch=$${platform#*/}; \
+		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 "$$tool"/cyclonedx-gomod app -json -noserial -notimestamp -licenses \
+			-main cmd/fakecluster -output dist/fakecluster_$(VERSION)_$${os}_$${arch}.cdx.json . 2>/dev/null; \
+	done
+
+# Known faults in what is used. Where the database cannot be reached this says so,
+# and only then passes without an answer.
+VULN := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vuln:
+	@said=$$($(GO) run $(VULN) ./... 2>&1) && { echo "$$said"; exit 0; }; echo "$$said"; \
+	if grep -q '^govulncheck: fetching vulnerabilities: ' <<<"$$said"; then \
+		echo "vuln: the database vuln.go.dev cannot be reached from here: NOTHING WAS CHECKED"; \
+	else exit 1; fi
+
+# The sources of all modules are what go.sum says.
+verify:
+	$(GO) mod verify
+
+# Writes docs/licences.md anew; make test fails when it is out of date.
+licences:
+	FAKECLUSTER_UPDATE=1 $(GO) test -count=1 -run TestLicences ./cmd/fakecluster
 
 # The archive for this machine's Linux: unpacked, it is of the version and runs,
 # and a copy of the sources elsewhere makes the same binary.
