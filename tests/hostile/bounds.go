@@ -56,12 +56,12 @@ func bound(t testing.TB, patience time.Duration) {
 	})
 }
 
-// mapped is how many bytes the process has ever got from the system: giving
-// them back does not make it less.
-func mapped() uint64 {
+// mapped is how many bytes the process has got from the system. Those of memory
+// given back stay counted, but for some of the runtime's own, so it may become less.
+func mapped() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	metrics.Read(sample)
-	return sample[0].Value.Uint64()
+	return int64(sample[0].Value.Uint64())
 }
 
 // Logger returns a log that fails the test, at its end, if an error was logged.
