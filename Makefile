@@ -22,11 +22,11 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: steady sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: verify vuln redis clients debian-clients oracle-long lua-fuzz fuzz-smoke scenarios interop console release shim layoutkit broker soak upstream bench-smoke
+conformance: verify vuln redis clients debian-clients oracle-long lua-fuzz fuzz-smoke steady scenarios interop console release shim layoutkit broker soak upstream bench-smoke
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -67,6 +67,14 @@ fuzz:
 fuzz-smoke:
 	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
 	GODEBUG=fuzzseed=1 $(MAKE) --no-print-directory fuzz FUZZTIME=1000x FUZZCACHE="$$cache"
+
+# What must be the same a hundred times: replies and traces of one seed, and the
+# tests of the fixture in any order.
+FIXTURE := Test(Start|ReplicasServeReads|Standalone|Password|TCP|DialingNobody|NodesByKeyAndSlot|ClustersRunSideBySide|SameSeedSameIDs|AnHourOfTTLTakesNoTimeInABubble|KeysExpireWithoutBeingLookedAt|BlockingTimesOutInABubble|AdvanceMovesExpiryAndTimeouts)
+steady:
+	FAKECLUSTER_REPEAT=100 $(GO) test -count=1 -run TestSameSeedSameReplies ./emulator
+	$(GO) test -count=100 -shuffle=on -run '^$(FIXTURE)$$' ./emulator
+	$(GO) test -count=100 -shuffle=on ./examples/embed ./examples/session
 
 oracle: redis
 	ORACLE_N=$(N) $(GO) test -count=1 -timeout 0 -v -run Random ./tests/oracle
