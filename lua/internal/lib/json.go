@@ -120,22 +120,15 @@ func (c *jsonConfig) setSparseArray(t *vm.Thread) int {
 // encoder writes a value as JSON.
 type encoder struct {
 	*jsonConfig
-	t    *vm.Thread
-	out  []byte
+	encoding
 	used int // stack slots the original would hold
-
-	checked int // length of out when its size was last checked
 }
-
-// checkEvery is by how many bytes an encoded value grows between two checks of
-// its size, which may have to measure all memory.
-const checkEvery = 1 << 20
 
 func (c *jsonConfig) encode(t *vm.Thread) int {
 	if t.NArgs() != 1 {
 		t.ArgError(1, "expected 1 argument")
 	}
-	e := encoder{jsonConfig: c, t: t}
+	e := encoder{jsonConfig: c, encoding: encoding{t: t}}
 	e.value(t.Arg(1), 0)
 	t.PushString(string(e.out))
 	return 1
@@ -146,10 +139,7 @@ func (e *encoder) refuse(v vm.Value, reason string) {
 }
 
 func (e *encoder) value(v vm.Value, depth int) {
-	if len(e.out) > e.checked+checkEvery {
-		e.checked = len(e.out)
-		e.t.Global().CheckStringSize(e.checked)
-	}
+	e.check()
 	switch v.Kind() {
 	case vm.StringKind:
 		e.str(v.Str())

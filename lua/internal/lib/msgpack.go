@@ -27,12 +27,7 @@ func OpenMsgPack(g *vm.Global) {
 	g.Globals.SetStr("cmsgpack", vm.TableValue(t))
 }
 
-type packer struct {
-	t   *vm.Thread
-	out []byte
-
-	checked int // length of out when its size was last checked
-}
+type packer struct{ encoding }
 
 func msgPack(t *vm.Thread) int {
 	n := t.NArgs()
@@ -42,7 +37,7 @@ func msgPack(t *vm.Thread) int {
 	if !t.RoomFor(n) {
 		t.ArgError(0, "Too many arguments for MessagePack pack.")
 	}
-	p := packer{t: t}
+	p := packer{encoding{t: t}}
 	for i := 1; i <= n; i++ {
 		p.value(t.Arg(i), 0)
 	}
@@ -51,10 +46,7 @@ func msgPack(t *vm.Thread) int {
 }
 
 func (p *packer) value(v vm.Value, depth int) {
-	if len(p.out) > p.checked+checkEvery {
-		p.checked = len(p.out)
-		p.t.Global().CheckStringSize(p.checked)
-	}
+	p.check()
 	switch v.Kind() {
 	case vm.StringKind:
 		p.str(v.Str())
