@@ -92,28 +92,23 @@ type skipPath struct {
 	ranks [maxSkipLevels]int
 }
 
-// find sets path to the place where left turns false; it must be true for the
-// first elements only.
-func (l *skiplist) find(path *skipPath, left func(n *skipNode, rank int) bool) {
+// place sets path to the place of an element of that score and member.
+func (l *skiplist) place(path *skipPath, score float64, member string) {
+	near := float32(score)
 	n, rank := l.head, 0
 	for i := l.levels - 1; i >= 0; i-- {
-		for {
-			link := n.links()[i]
-			if link.next == nil || !left(link.next, rank+int(link.span)) {
-				break
-			}
+		for link := &n.links()[i]; link.before(near, score, member); link = &n.links()[i] {
 			n, rank = link.next, rank+int(link.span)
 		}
 		path.nodes[i], path.ranks[i] = n, rank
 	}
 }
 
-// place is find for the place of an element of that score and member.
-func (l *skiplist) place(path *skipPath, score float64, member string) {
-	near := float32(score)
+// behind sets path to the place behind the first elements, so many of them.
+func (l *skiplist) behind(path *skipPath, elements int) {
 	n, rank := l.head, 0
 	for i := l.levels - 1; i >= 0; i-- {
-		for link := &n.links()[i]; link.before(near, score, member); link = &n.links()[i] {
+		for link := &n.links()[i]; link.next != nil && rank+int(link.span) <= elements; link = &n.links()[i] {
 			n, rank = link.next, rank+int(link.span)
 		}
 		path.nodes[i], path.ranks[i] = n, rank
@@ -234,21 +229,16 @@ func (l *skiplist) at(rank int) *skipNode {
 	if rank == l.length-1 {
 		return l.tail
 	}
-	n, reached := l.head, 0
-	for i := l.levels - 1; i >= 0; i-- {
-		for n.links()[i].next != nil && reached+int(n.links()[i].span) <= rank+1 {
-			reached += int(n.links()[i].span)
-			n = n.links()[i].next
-		}
-	}
-	return n
+	var path skipPath
+	l.behind(&path, rank+1)
+	return path.nodes[0]
 }
 
 // removeRange takes out n elements from rank start on and calls removed for
 // each.
 func (l *skiplist) removeRange(start, n int, removed func(*skipNode)) {
 	var path skipPath
-	l.find(&path, func(_ *skipNode, rank int) bool { return rank <= start })
+	l.behind(&path, start)
 	for range n {
 		removed(l.unlink(&path))
 	}
