@@ -48,6 +48,50 @@ func (w *wire) send(format string, args ...any) {
 	}
 }
 
+// command sends a command.
+func (w *wire) command(words ...string) {
+	w.t.Helper()
+	w.send("%s", request(words))
+}
+
+// request is a command as clients send it.
+func request(words []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(words))
+	for _, word := range words {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(word), word)
+	}
+	return b.String()
+}
+
+// copyReply copies one reply as it is.
+func copyReply(to *strings.Builder, from *bufio.Reader) error {
+	line, err := from.ReadString('\n')
+	to.WriteString(line)
+	if err != nil {
+		return err
+	}
+	size, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
+	switch line[0] {
+	case '$', '=':
+		if size >= 0 {
+			_, err = io.CopyN(to, from, int64(size)+2)
+		}
+		return err
+	case '%':
+		size *= 2
+	case '*', '~', '>':
+	default:
+		size = 0
+	}
+	for range size {
+		if err := copyReply(to, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w *wire) line() string {
 	w.t.Helper()
 	line, err := w.r.ReadString('\n')

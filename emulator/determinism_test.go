@@ -2,7 +2,6 @@ package emulator_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -126,12 +125,8 @@ func (p *player) ask(addr string, args []string) string {
 		return ""
 	}
 	w.conn.SetDeadline(time.Now().Add(patience))
-	var request, reply bytes.Buffer
-	fmt.Fprintf(&request, "*%d\r\n", len(args))
-	for _, arg := range args {
-		fmt.Fprintf(&request, "$%d\r\n%s\r\n", len(arg), arg)
-	}
-	if _, err = w.conn.Write(request.Bytes()); err == nil {
+	var reply strings.Builder
+	if _, err = io.WriteString(w.conn, request(args)); err == nil {
 		err = copyReply(&reply, w.r)
 	}
 	synctest.Wait() // for what the command has begun on other nodes
@@ -155,34 +150,6 @@ func (p *player) wire(addr string) (*wire, error) {
 	p.t.Cleanup(func() { conn.Close() })
 	p.conns[addr] = &wire{p.t, conn, bufio.NewReader(conn)}
 	return p.conns[addr], nil
-}
-
-// copyReply copies one reply as it is.
-func copyReply(to *bytes.Buffer, from *bufio.Reader) error {
-	line, err := from.ReadString('\n')
-	to.WriteString(line)
-	if err != nil {
-		return err
-	}
-	size, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
-	switch line[0] {
-	case '$', '=':
-		if size >= 0 {
-			_, err = io.CopyN(to, from, int64(size)+2)
-		}
-		return err
-	case '%':
-		size *= 2
-	case '*', '~', '>':
-	default:
-		size = 0
-	}
-	for range size {
-		if err := copyReply(to, from); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sleep lets time pass in the bubble, and what was due at its end be done.

@@ -19,10 +19,7 @@ import (
 // do runs a command that must succeed on a node, as a client of it.
 func (w *wire) do(want string, words ...string) {
 	w.t.Helper()
-	w.send("*%d\r\n", len(words))
-	for _, word := range words {
-		w.send("$%d\r\n%s\r\n", len(word), word)
-	}
+	w.command(words...)
 	if got := w.reply(); got != want {
 		w.t.Fatalf("%v: %q, want %q", words, got, want)
 	}

@@ -1,9 +1,6 @@
 package emulator_test
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -59,47 +56,27 @@ func readAttacks(t *testing.T) []attack {
 }
 
 // exchange sends a command and returns its reply as it came.
-func exchange(t *testing.T, conn net.Conn, r *bufio.Reader, args ...string) string {
+func exchange(t *testing.T, w *wire, args ...string) string {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := w.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, arg := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(arg), arg)
-	}
-	if _, err := conn.Write(b.Bytes()); err != nil {
+	if _, err := io.WriteString(w.conn, request(args)); err != nil {
 		t.Fatal(err)
 	}
-	b.Reset()
-	for left := 1; left > 0; left-- {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatalf("%.100q: %v", args, err)
-		}
-		b.WriteString(line)
-		n, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
-		switch {
-		case line[0] == '*':
-			left += max(n, 0)
-		case line[0] == '%':
-			left += 2 * n
-		case strings.IndexByte("$=", line[0]) >= 0 && n >= 0:
-			if _, err := io.CopyN(&b, r, int64(n)+2); err != nil {
-				t.Fatal(err)
-			}
-		}
+	var reply strings.Builder
+	if err := copyReply(&reply, w.r); err != nil {
+		t.Fatalf("%.100q: %v", args, err)
 	}
-	return b.String()
+	return reply.String()
 }
 
-func (a attack) run(t *testing.T, conn net.Conn, r *bufio.Reader) {
+func (a attack) run(t *testing.T, w *wire) {
 	t.Helper()
-	exchange(t, conn, r, "FLUSHALL")
+	exchange(t, w, "FLUSHALL")
 	got := ""
 	for _, script := range a.scripts {
-		got += exchange(t, conn, r, "EVAL", script, "1", "key1", "arg1", "arg2")
+		got += exchange(t, w, "EVAL", script, "1", "key1", "arg1", "arg2")
 	}
 	if a.part && strings.HasPrefix(got, a.want) {
 		return
@@ -115,7 +92,7 @@ func TestSandbox(t *testing.T) {
 	c := emulator.RunT(t, emulator.Standalone(), emulator.RedisVersion("7.0"))
 	w := dial(t, c, 0)
 	for _, a := range readAttacks(t) {
-		t.Run(a.name, func(t *testing.T) { a.run(t, w.conn, w.r) })
+		t.Run(a.name, func(t *testing.T) { a.run(t, w) })
 	}
 }
 
@@ -126,11 +103,10 @@ func TestSandboxOfRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	r := bufio.NewReader(conn)
+	w := onWire(t, conn)
 	for _, a := range readAttacks(t) {
 		if !a.fatal {
-			t.Run(a.name, func(t *testing.T) { a.run(t, conn, r) })
+			t.Run(a.name, func(t *testing.T) { a.run(t, w) })
 		}
 	}
 }

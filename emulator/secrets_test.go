@@ -50,7 +50,7 @@ func TestRightsHoldInside(t *testing.T) {
 	c := emulator.RunT(t, emulator.Standalone(), emulator.RedisVersion("7.0"))
 	admin, bob := dial(t, c, 0), dial(t, c, 0)
 	admin.do("+OK", "ACL", "SETUSER", "bob", "on", "nopass", "+@all", "-config", "-incr", "~mine")
-	admin.send("*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n$%d\r\n%s\r\n", len(rightsLibrary), rightsLibrary)
+	admin.command("FUNCTION", "LOAD", rightsLibrary)
 	admin.reply()
 	bob.do("+OK", "AUTH", "bob", "x")
 	for _, test := range []struct {
@@ -71,10 +71,7 @@ func TestRightsHoldInside(t *testing.T) {
 		{[]string{"EXEC"}, "-EXECABORT "},
 		{[]string{"GET", "mine"}, "1"},
 	} {
-		bob.send("*%d\r\n", len(test.words))
-		for _, word := range test.words {
-			bob.send("$%d\r\n%s\r\n", len(word), word)
-		}
+		bob.command(test.words...)
 		if got := bob.reply(); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%v: %q, want %q", test.words, got, test.want)
 		}
