@@ -56,9 +56,8 @@ func licence(t *testing.T, m module) string {
 		if err != nil {
 			continue
 		}
-		has := func(words string) bool {
-			return strings.Contains(strings.Join(strings.Fields(string(text)), " "), words)
-		}
+		plain := strings.Join(strings.Fields(string(text)), " ")
+		has := func(words string) bool { return strings.Contains(plain, words) }
 		switch {
 		case has("Apache License Version 2.0"):
 			return "Apache-2.0"
