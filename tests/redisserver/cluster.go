@@ -48,13 +48,9 @@ func StartCluster(tb testing.TB, masters, replicas int, args ...string) *Cluster
 // no slot.
 func StartEmptyNode(tb testing.TB, args ...string) *Server {
 	tb.Helper()
-	busPort, err := freePort()
-	if err != nil {
-		tb.Fatal(err)
-	}
 	options := []string{
 		"--cluster-enabled", "yes", "--cluster-node-timeout", "15000",
-		"--cluster-port", strconv.Itoa(busPort), "--repl-diskless-sync-delay", "0",
+		"--repl-diskless-sync-delay", "0",
 	}
 	return Start(tb, append(options, args...)...)
 }

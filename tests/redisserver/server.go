@@ -16,11 +16,14 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
 )
 
 // RequireEnv names the environment variable that turns a missing redis-server
@@ -97,14 +100,14 @@ func Start(tb testing.TB, args ...string) *Server {
 }
 
 func launch(tb testing.TB, binary string, args []string) (*Server, error) {
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
+	port := freeport.InARow(tb, 2)
 	options := []string{
 		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", tb.TempDir(),
 		"--save", "", "--appendonly", "no", "--daemonize", "no",
 		"--enable-debug-command", "yes", "--enable-protected-configs", "yes",
+	}
+	if slices.Contains(args, "--cluster-enabled") {
+		options = append(options, "--cluster-port", strconv.Itoa(port+1))
 	}
 	s := &Server{
 		Port:   port,
@@ -121,18 +124,27 @@ func launch(tb testing.TB, binary string, args []string) (*Server, error) {
 		_ = s.cmd.Wait()
 		close(s.exited)
 	}()
-	err = poll(func() error {
+	err := poll(func() error {
 		if err := s.Alive(); err != nil {
 			return permanent{err}
 		}
-		_, err := s.Do("PING")
-		return err
+		return s.answers()
 	})
 	if err != nil {
 		s.kill()
 		return nil, err
 	}
 	return s, nil
+}
+
+// answers returns nil once this very process answers at the port: between choosing
+// and binding, the server of another test may have taken it.
+func (s *Server) answers() error {
+	info, err := s.Do("INFO", "server")
+	if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", s.Pid())) {
+		return fmt.Errorf("another server answers at port %d", s.Port)
+	}
+	return err
 }
 
 // stop ends the process and fails the test if it had ended by itself.
@@ -215,16 +227,6 @@ func readText(r *bufio.Reader) (string, error) {
 	default:
 		return line[1:], nil
 	}
-}
-
-// freePort asks the kernel for a port nobody listens on.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // permanent wraps an error that polling again cannot cure.
