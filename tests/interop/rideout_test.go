@@ -22,7 +22,9 @@ import (
 
 // The JavaScript clients go on counting, without a count too many and without an
 // error but one that node-redis makes by itself (see rideout.mjs), while a
-// thousand slots move and two masters are failed over.
+// thousand slots move and two masters are failed over. With real Redis, whose nodes
+// learn of a change one after the other, node-redis was once seen to pass an error
+// reply on; there the command is sent again, here it may not happen at all.
 func TestNodeClientsRideOutMovesAndFailovers(t *testing.T) {
 	node := need(t, "node")
 	for _, module := range []string{"ioredis", "redis", "redis4"} {
@@ -32,10 +34,10 @@ func TestNodeClientsRideOutMovesAndFailovers(t *testing.T) {
 			}
 			t.Run("fakecluster", func(t *testing.T) {
 				c := emulator.RunT(t, emulator.Replicas(1), emulator.TCP("127.0.0.1", 0))
-				rideOut(t, ourCluster{c}, node, module)
+				rideOut(t, ourCluster{c}, node, module, "strict")
 			})
 			t.Run("redis", func(t *testing.T) {
-				rideOut(t, newRealCluster(t), node, module)
+				rideOut(t, newRealCluster(t), node, module, "retry")
 			})
 		})
 	}
@@ -130,10 +132,10 @@ func (c realCluster) failover(master int) error {
 	return c.test.Failover(c.ctx, c.Nodes[master].Addr())
 }
 
-func rideOut(t *testing.T, c shifting, node, module string) {
+func rideOut(t *testing.T, c shifting, node, module, refusals string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node, "rideout.mjs", strings.Join(c.addrs()[:2], ","), module)
+	cmd := exec.CommandContext(ctx, node, "rideout.mjs", strings.Join(c.addrs()[:2], ","), module, refusals)
 	cmd.Dir = "node"
 	var errs strings.Builder
 	cmd.Stderr = &errs
@@ -170,7 +172,8 @@ func rideOut(t *testing.T, c shifting, node, module string) {
 	time.Sleep(100 * time.Millisecond) // let it work with the new masters
 	stop.Close()
 	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), "increments without an error") {
+	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), " increments, ") {
 		t.Errorf("%v\n%s%s", err, rest, &errs)
 	}
+	t.Logf("%s%s", rest, &errs)
 }

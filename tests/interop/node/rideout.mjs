@@ -1,10 +1,13 @@
 // Increments keys from several workers until standard input ends, while the
 // cluster is changed. Each counter must go up by one at a time.
-// Arguments: addresses, package (ioredis, redis or redis4).
+// Arguments: addresses, package (ioredis, redis or redis4), and "retry" where an
+// error reply, after which nothing was executed, is reported and sent again.
 import process from 'node:process'
+import { setTimeout } from 'node:timers/promises'
 import { seeds } from './scenario.mjs'
 
 const name = process.argv[3]
+const mayRefuse = process.argv[4] === 'retry'
 let cluster
 if (name === 'ioredis') {
   const { Cluster } = await import('ioredis')
@@ -26,9 +29,14 @@ process.stdin.on('end', () => { stopped = true }).resume()
 const mayDisconnect = name !== 'ioredis'
 const disconnected = error => mayDisconnect && error.constructor.name === 'DisconnectsClientError'
 
+// Error replies are what the server said, told from what a client made up by the
+// code in capitals that they begin with.
+const refused = error => mayRefuse && /^(CLUSTERDOWN|LOADING|READONLY|MASTERDOWN|UNBLOCKED|TRYAGAIN|MOVED|ASK) /.test(error.message)
+
 const keys = 64
 let total = 0
 let unsure = 0
+let refusals = 0
 async function worker (id) {
   const counts = Array.from({ length: keys }, () => ({ least: 0, most: 0 }))
   for (let n = 0; !stopped; n++) {
@@ -40,9 +48,14 @@ async function worker (id) {
       count.least = count.most = got
       if (total++ === 1000) console.log('under way')
     } catch (error) {
-      if (!disconnected(error)) throw error
-      count.most++
-      unsure++
+      if (disconnected(error)) {
+        count.most++
+        unsure++
+      } else if (refused(error)) {
+        console.error(`${name} was told ${error.message}`)
+        refusals++
+        await setTimeout(10)
+      } else throw error
     }
   }
 }
@@ -51,5 +64,5 @@ const workers = [0, 1, 2, 3]
 await Promise.all(workers.map(worker))
 const failovers = 2
 if (unsure > failovers * workers.length) throw new Error(`${unsure} increments disconnected`)
-console.log(`${total} increments without an error, ${unsure} disconnected`)
+console.log(`${total} increments, ${unsure} disconnected, ${refusals} refused`)
 await cluster.quit()
