@@ -189,7 +189,7 @@ func (b *Broker) newClient() (redis.UniversalClient, error) {
 		}
 		return shim.NewCluster(*u.Cluster(), options)
 	}
-	parsed, err := redis.ParseURL(b.url)
+	parsed, err := shim.ParseURL(b.url)
 	if err != nil {
 		return nil, fmt.Errorf("the URL of the server: %w", err)
 	}

@@ -40,7 +40,7 @@ func rootNode(root string, opt *redis.ClusterOptions) (string, error) {
 	if !strings.Contains(root, "://") {
 		return root, nil
 	}
-	u, err := redis.ParseURL(root)
+	u, err := shim.ParseURL(root)
 	if err != nil {
 		return "", fmt.Errorf("%w: root node: %w", ErrInvalid, err)
 	}

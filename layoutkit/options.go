@@ -139,7 +139,7 @@ func (o Options) connect() (client redis.UniversalClient, owned bool, err error)
 	case o.Client != nil:
 		return o.Client, false, shim.WithRetry(o.Client, o.Retry)
 	case o.URL != "":
-		opt, err := redis.ParseURL(o.URL)
+		opt, err := shim.ParseURL(o.URL)
 		if err != nil {
 			return nil, false, fmt.Errorf("%w: URL: %w", ErrInvalid, err)
 		}

@@ -227,7 +227,7 @@ func fromEnv(t testing.TB) (addrs []string, real redis.Options) {
 	if !strings.Contains(text, "://") {
 		return []string{text}, real
 	}
-	o, err := redis.ParseURL(text)
+	o, err := shim.ParseURL(text)
 	if err != nil {
 		t.Fatalf("%s: %v", URLEnv, err)
 	}

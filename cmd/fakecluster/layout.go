@@ -194,7 +194,7 @@ func layoutClient(ctx context.Context, flag, url string, nodes []string) (redis.
 
 func newLayoutClient(url string, nodes []string) (redis.UniversalClient, error) {
 	if url != "" {
-		o, err := redis.ParseURL(url)
+		o, err := shim.ParseURL(url)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func newLayoutClient(url string, nodes []string) (redis.UniversalClient, error) 
 			o.Addrs = append(o.Addrs, node)
 			continue
 		}
-		u, err := redis.ParseURL(node)
+		u, err := shim.ParseURL(node)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/fakecluster/fakecluster/tests/freeport"
+)
+
+// What is wrong with a command line is told without the password that it has.
+func TestErrorsTellNoSecrets(t *testing.T) {
+	port := freeport.InARow(t, 2)
+	start(t, "redis-cli", "--port", strconv.Itoa(port), "--standalone", "--password", "sesame")
+	here := fmt.Sprintf("127.0.0.1:%d", port)
+	nobody := fmt.Sprintf("127.0.0.1:%d", port+1)
+	for _, words := range [][]string{
+		{"layout", "inspect", "--prefix", "p", "--source", "redis://bot:s3cret@host:port/0"},
+		{"layout", "inspect", "--prefix", "p", "--source", "redis://bot:12/s3cret@" + here},
+		{"layout", "inspect", "--prefix", "p", "--source", "redis://:s3cret@" + here},
+		{"layout", "inspect", "--prefix", "p", "--source", "redis://:s3cret@" + nobody},
+		{"layout", "inspect", "--prefix", "p", "--source-cluster", "redis://:s3cret@" + nobody},
+		{"layout", "migrate", "--prefix", "p", "--source", "redis://:sesame@" + here, "--target", "s3cret@" + here},
+		{"layout", "migrate", "--prefix", "p", "--source", "redis://:sesame@" + here, "--target-cluster", "redis://:s3cret@" + nobody},
+		{"status", "--addr", here, "--password", "s3cret"},
+		{"status", "--addr", nobody, "--password", "s3cret"},
+		{"ctl", "--addr", here, "--password", "s3cret", "nodes"},
+		{"--port", strconv.Itoa(port), "--password", "s3cret"},
+		{"--masters", "none", "--password", "s3cret"},
+		{"--bind", "nosuch.invalid", "--password", "s3cret", "--http-token", "s3cret"},
+	} {
+		out, errs := newOutput(), newOutput()
+		if code := run(t.Context(), words, out, errs); code == 0 {
+			t.Errorf("%q succeeds: %s", words, out)
+		}
+		if said := out.String() + errs.String(); strings.Contains(said, "s3cret") || strings.Contains(said, "sesame") || errs.String() == "" {
+			t.Errorf("%q: %s", words, said)
+		}
+	}
+}
+
+// Neither what the program logs nor what the console shows has passwords or the
+// console's token, of those who are refused neither.
+func TestLogsAndConsoleTellNoSecrets(t *testing.T) {
+	port := freeport.InARow(t, 3)
+	r := start(t, `"ready"`, "--port", strconv.Itoa(port), "--password", "sesame", "--http", "127.0.0.1:0", "--http-token", "t0ken",
+		"--log-format", "json", "--log-level", "debug")
+	console := regexp.MustCompile(`http://[^/"]+/`).FindString(r.stdout.String())
+	feed := viewer(t, console+"api/v1/events", "t0ken")
+	for _, words := range [][]any{
+		{"AUTH", "s3cret"}, {"AUTH", "sesame"}, {"ACL", "SETUSER", "bob", "on", ">s3cret"}, {"CONFIG", "SET", "masterauth", "s3cret"},
+		{"HELLO", "2", "AUTH", "bob", "s3cret"}, {"MIGRATE", "127.0.0.1", "1", "k", "0", "1", "AUTH", "s3cret"}, {"AUTH", "x", "s3cret"},
+	} {
+		conversation(t, port, []any{"AUTH", "sesame"}, words)
+	}
+	conversation(t, port, []any{"AUTH", "sesame"}, []any{"ECHO", "the end"})
+	for line := ""; !strings.Contains(line, "the end"); {
+		if !feed.Scan() {
+			t.Fatal("the feed ended")
+		}
+		if line = feed.Text(); strings.Contains(line, "s3cret") || strings.Contains(line, "sesame") {
+			t.Errorf("the feed has %s", line)
+		}
+	}
+	for _, path := range []string{"api/v1/state?token=s3cret", "api/v1/nodes/s3cret?token=t0ken", "api/v1/clients", "api/v1/commands", "metrics", "healthz"} {
+		for _, token := range []string{"t0ken", "s3cret"} {
+			_, answer := fetch(t, "GET", console+path, token, "")
+			if strings.Contains(answer, "sesame") || strings.Contains(answer, "t0ken") || strings.Contains(answer, "s3cret") && !strings.Contains(path, "nodes/s3cret") {
+				t.Errorf("%s with token %s: %s", path, token, answer)
+			}
+		}
+	}
+	if code := r.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if logged := r.stderr.String(); strings.Contains(logged, "s3cret") || strings.Contains(logged, "sesame") || strings.Contains(logged, "t0ken") || !strings.Contains(logged, `"closing"`) {
+		t.Errorf("logged:\n%s", logged)
+	}
+}
+
+// viewer reads a stream of events to the end of the test.
+func viewer(t *testing.T, url, token string) *bufio.Scanner {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	return lines
+}
+
+// conversation says commands over one connection; errors are among the answers.
+func conversation(t *testing.T, port int, commands ...[]any) {
+	t.Helper()
+	conn, err := redis.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, words := range commands {
+		if _, err := conn.Do(words[0].(string), words[1:]...); err != nil {
+			var refused redis.Error
+			if !errors.As(err, &refused) {
+				t.Fatalf("%v: %v", words[0], err)
+			}
+		}
+	}
+}
