@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fakecluster/fakecluster/emulator"
+	"github.com/fakecluster/fakecluster/emulator/control"
 )
 
 // A trace shows what was refused, queued or misspelled, too, but no secrets.
@@ -57,7 +58,7 @@ func TestProtectedMode(t *testing.T) {
 		{"off", "+PONG", []emulator.Option{emulator.ConfigSet("protected-mode", "no")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := emulator.RunT(t, append(test.options, emulator.Standalone(), emulator.TCP("0.0.0.0", 0))...)
+			c := emulator.RunT(t, append(test.options, emulator.Standalone(), emulator.TCP("0.0.0.0", 0), control.Option())...)
 			_, port, err := net.SplitHostPort(c.Node(0).Addr())
 			if err != nil {
 				t.Fatal(err)
@@ -72,6 +73,10 @@ func TestProtectedMode(t *testing.T) {
 			}
 			if got := w.reply(); !strings.HasPrefix(got, test.want) {
 				t.Errorf("%q, want %q…", got, test.want)
+			}
+			if test.name == "password" { // the control verbs follow the same rule
+				w.send("FAKECLUSTER NODES\r\n")
+				w.expect(test.want)
 			}
 			if test.name != "open" {
 				return

@@ -33,11 +33,12 @@ func Bound(t testing.TB) {
 	bound(t, Patience)
 }
 
-// bound is Bound that waits for goroutines to end as long as it is told.
+// bound is Bound with a patience of its own, for the test and for goroutines that
+// are to end after it.
 func bound(t testing.TB, patience time.Duration) {
 	t.Helper()
 	before, running := mapped(), runtime.NumGoroutine()
-	alarm := time.AfterFunc(Patience, func() {
+	alarm := time.AfterFunc(patience, func() {
 		debug.SetTraceback("all")
 		panic(fmt.Sprintf("%s hangs", t.Name()))
 	})

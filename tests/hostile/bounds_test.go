@@ -2,6 +2,8 @@ package hostile
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,7 @@ func TestBounds(t *testing.T) {
 	}{
 		"nothing":   {func(r *recorder) { Bound(r); Logger(r).Warn("never mind") }, ""},
 		"memory":    {func(r *recorder) { Bound(r); held = append(held, make([]byte, 2*Memory)) }, "the process has grown by"},
-		"goroutine": {func(r *recorder) { bound(r, time.Millisecond); go func() { <-stop }() }, "1 goroutines are left over"},
+		"goroutine": {func(r *recorder) { bound(r, time.Second); go func() { <-stop }() }, "1 goroutines are left over"},
 		"log":       {func(r *recorder) { Logger(r).With("a", 1).Error("a command panicked", "stack", "here") }, "logged: a command panicked stack=here"},
 	} {
 		r := &recorder{TB: t}
@@ -47,5 +49,22 @@ func TestBounds(t *testing.T) {
 		if got := r.verdict(); !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+// hangEnv makes TestHang the test that hangs.
+const hangEnv = "FAKECLUSTER_HANG"
+
+// A test that does not end is ended, with the stacks that tell where it was.
+func TestHang(t *testing.T) {
+	if os.Getenv(hangEnv) != "" {
+		bound(t, 100*time.Millisecond)
+		select {}
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestHang$", "-test.timeout", "1m")
+	cmd.Env = append(os.Environ(), hangEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "panic: TestHang hangs") || !strings.Contains(string(out), "bounds_test.go") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -51,9 +51,9 @@ func FuzzCommands(f *testing.F) {
 		for mode := range byte(3) {
 			program := []byte{mode}
 			for extra := range 3 {
-				program = append(program, byte(i), byte(i>>8), byte(2+extra), mode)
+				program = append(program, mode, byte(i), byte(i>>8), byte(2+extra))
 				for n := range words + extra {
-					program = append(program, byte(i*7+n*31+extra*13))
+					program = append(program, byte(i*7+n*31+extra*13), 0)
 				}
 			}
 			if i%3 == int(mode) {
