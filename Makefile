@@ -3,6 +3,7 @@
 # make oracle N=…   compare N random commands per mode and protocol with real Redis
 # make upstream     Redis' own test suite
 # make bench        speed and size beside real Redis and miniredis, for docs/benchmarks.md
+# make guard        the same in short, against the ratios on record
 # make soak SOAK=20m  a cluster under load and everything that can happen to it
 # make fuzz FUZZTIME=1m  hostile bytes into everything that reads some
 # make release      archives for Linux, macOS and Windows in dist/
@@ -22,11 +23,11 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: steady sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: steady sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke guard redis clients shim release release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
-conformance: verify vuln redis clients debian-clients oracle-long lua-fuzz fuzz-smoke steady scenarios interop console release shim layoutkit broker soak upstream bench-smoke
+conformance: verify vuln redis clients debian-clients oracle-long lua-fuzz fuzz-smoke steady scenarios interop console release shim layoutkit broker soak upstream bench-smoke guard
 
 check:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -118,6 +119,10 @@ soak:
 # The benchmarks beside the code.
 microbench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# What things cost beside real Redis, against the ratios on record.
+guard: redis
+	FAKECLUSTER_BENCH=guard $(GO) test -count=1 -timeout 10m -v -run Guard ./tests/bench
 
 # Every benchmark once, and small: they must run, their figures do not matter.
 bench-smoke:
