@@ -252,11 +252,6 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func TestHistoryUnderManualFailover(t *testing.T) {
-	c := emulator.RunT(t, emulator.Replicas(1))
-	check(t, "manual failover", underway(t, c, keysOf(3300, 7365), failOver))
-}
-
 // failOver changes the masters of two slots a few times, by hand.
 func failOver(t *testing.T, c *emulator.Cluster, _ *history) {
 	for range 3 {
