@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // Environment variables.
@@ -35,9 +37,10 @@ func TestMain(m *testing.M) {
 		serveMiniredis()
 		return
 	}
-	code := m.Run()
-	binaries.remove()
-	os.Exit(code)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		binaries.remove()
+		os.Exit(code)
+	}))
 }
 
 // mode is how thoroughly to measure.

@@ -30,12 +30,11 @@ const (
 // it. What the test cleans up must be registered after this.
 func Bound(t testing.TB) {
 	t.Helper()
-	bound(t, Patience)
+	bound(t, Patience, Patience)
 }
 
-// bound is Bound with a patience of its own, for the test and for goroutines that
-// are to end after it.
-func bound(t testing.TB, patience time.Duration) {
+// bound is Bound that waits so long for the test, and for goroutines after it.
+func bound(t testing.TB, patience, linger time.Duration) {
 	t.Helper()
 	before, running := mapped(), runtime.NumGoroutine()
 	alarm := time.AfterFunc(patience, func() {
@@ -44,7 +43,7 @@ func bound(t testing.TB, patience time.Duration) {
 	})
 	t.Cleanup(func() {
 		alarm.Stop()
-		for ended := time.Now().Add(patience); runtime.NumGoroutine() > running; time.Sleep(100 * time.Microsecond) {
+		for ended := time.Now().Add(linger); runtime.NumGoroutine() > running; time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(ended) {
 				stacks := make([]byte, 1<<20)
 				t.Errorf("%d goroutines are left over:\n%s", runtime.NumGoroutine()-running, stacks[:runtime.Stack(stacks, true)])

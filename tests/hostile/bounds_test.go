@@ -41,7 +41,7 @@ func TestBounds(t *testing.T) {
 	}{
 		"nothing":   {func(r *recorder) { Bound(r); Logger(r).Warn("never mind") }, ""},
 		"memory":    {func(r *recorder) { Bound(r); held = append(held, make([]byte, 2*Memory)) }, "the process has grown by"},
-		"goroutine": {func(r *recorder) { bound(r, time.Second); go func() { <-stop }() }, "1 goroutines are left over"},
+		"goroutine": {func(r *recorder) { bound(r, Patience, time.Millisecond); go func() { <-stop }() }, "1 goroutines are left over"},
 		"log":       {func(r *recorder) { Logger(r).With("a", 1).Error("a command panicked", "stack", "here") }, "logged: a command panicked stack=here"},
 	} {
 		r := &recorder{TB: t}
@@ -58,7 +58,7 @@ const hangEnv = "FAKECLUSTER_HANG"
 // A test that does not end is ended, with the stacks that tell where it was.
 func TestHang(t *testing.T) {
 	if os.Getenv(hangEnv) != "" {
-		bound(t, 100*time.Millisecond)
+		bound(t, 100*time.Millisecond, Patience)
 		select {}
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestHang$", "-test.timeout", "1m")
