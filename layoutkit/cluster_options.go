@@ -3,7 +3,6 @@ package layoutkit
 import (
 	"crypto/tls"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -37,10 +36,7 @@ func (c *ClusterOptions) connect(retry shim.RetryOptions) (*redis.ClusterClient,
 // rootNode is the address of a root node; credentials and TLS of a URL are for
 // all nodes unless Defaults say otherwise.
 func rootNode(root string, opt *redis.ClusterOptions) (string, error) {
-	if !strings.Contains(root, "://") {
-		return root, nil
-	}
-	u, err := shim.ParseURL(root)
+	u, err := shim.ParseNode(root)
 	if err != nil {
 		return "", fmt.Errorf("%w: root node: %w", ErrInvalid, err)
 	}

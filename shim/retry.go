@@ -211,7 +211,7 @@ func (r *retrier) run(ctx context.Context, via route, calls []*call) {
 		via.send(ctx, calls)
 		var redirected, waiting []*call
 		for _, c := range calls {
-			switch r.decide(c, attempt) {
+			switch r.decide(ctx, c, attempt) {
 			case moved, asked, unscripted:
 				redirected = append(redirected, c)
 			case refused, unsent:
@@ -248,7 +248,7 @@ func (r *retrier) run(ctx context.Context, via route, calls []*call) {
 
 // decide prepares a call for its next attempt, or ends it: then it returns
 // settled.
-func (r *retrier) decide(c *call, attempt int) reply {
+func (r *retrier) decide(ctx context.Context, c *call, attempt int) reply {
 	switch c.what {
 	case moved, asked:
 		r.Metrics.redirects.Add(1)
@@ -271,7 +271,7 @@ func (r *retrier) decide(c *call, attempt int) reply {
 			return unsent
 		}
 		r.Logger.Warn("a reply was lost", "command", c.name, "error", c.err)
-		c.failUnanswered(&LostReplyError{Command: c.name, Err: c.err})
+		c.failUnanswered(&LostReplyError{Command: c.name, Err: because(ctx, c.err)})
 	}
 	return settled
 }
@@ -338,6 +338,16 @@ func firstError(calls []*call) error {
 		}
 	}
 	return nil
+}
+
+// because is an error that tells of the context's deadline if that is over: a
+// connection has the same, and may notice before the context does.
+func because(ctx context.Context, err error) error {
+	deadline, limited := ctx.Deadline()
+	if limited && !time.Now().Before(deadline) && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -14,17 +14,23 @@ func TestParseURL(t *testing.T) {
 	for _, text := range []string{
 		"redis://bot:s3cret@host:port/0", "redis://bot:s3cret@host:6379/s3cret", "redis://bot:12/s3cret@host:6379", "redis://bot:s3cret/x@host",
 		"s3cret://s3cret@host", "bot:s3cret@host:6379", "redis://bot:s3cret%zz@host", "redis://bot:s3cret@host\n", "redis://:s3cret#x@host:1?db=s3cret",
-		"redis://bot:1?s3cret@host", "redis://bot:s3cret@host:6379?dial_timeout=s3cret", "s3cret", "", "://s3cret",
+		"redis://bot:1?s3cret@host", "redis://bot:s3cret@host:6379?dial_timeout=s3cret", "s3cret", "", "://s3cret", "redis://bot:12?s3cret#x@host",
+		"redis://host:1?password=a&s3cret", "redis://bot:1?s3cret%40host", "redis://s3cret#x@host", "unix://bot:12/s3cret@/run/r.sock",
 	} {
-		o, err := ParseURL(text)
-		if err == nil && !strings.Contains(text, "#") {
-			t.Errorf("%q is %+v", text, o)
-		}
-		if err != nil && (!errors.Is(err, ErrURL) || strings.Contains(err.Error(), "s3cret")) {
-			t.Errorf("%q: %v", text, err)
+		if o, err := ParseURL(text); !errors.Is(err, ErrURL) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %+v, %v", text, o, err)
 		}
 	}
-	if _, err := ParseURL("redis://host:1?retries=2"); err == nil || !strings.HasSuffix(err.Error(), "unexpected option: retries") {
-		t.Errorf("an option that does not exist: %v", err)
+}
+
+func TestParseNode(t *testing.T) {
+	for text, addr := range map[string]string{"127.0.0.1:7000": "127.0.0.1:7000", "redis://:x@host:1": "host:1", "bot:s3cret@127.0.0.1:7000": ""} {
+		o, err := ParseNode(text)
+		if addr == "" && errors.Is(err, ErrURL) {
+			continue
+		}
+		if err != nil || o.Addr != addr {
+			t.Errorf("%q: %+v, %v", text, o, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
@@ -33,5 +34,8 @@ func (c *contact) dial(ctx context.Context, addr string) (redis.Conn, error) {
 
 // unreachable says that nobody is at an address.
 func (c *contact) unreachable(err error) error {
+	if strings.Contains(c.Addr, "@") { // somebody's password may stand before it
+		return usagef("--addr is an address like 127.0.0.1:7000; the password goes to --password")
+	}
 	return usageError{fmt.Errorf("no node at --addr %s: %w", c.Addr, err)}
 }

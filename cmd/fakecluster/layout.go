@@ -202,16 +202,14 @@ func newLayoutClient(url string, nodes []string) (redis.UniversalClient, error) 
 	}
 	var o redis.ClusterOptions
 	for _, node := range nodes {
-		if !strings.Contains(node, "://") {
-			o.Addrs = append(o.Addrs, node)
-			continue
-		}
-		u, err := shim.ParseURL(node)
+		u, err := shim.ParseNode(node)
 		if err != nil {
 			return nil, err
 		}
 		o.Addrs = append(o.Addrs, u.Addr)
-		o.Username, o.Password, o.TLSConfig = u.Username, u.Password, u.TLSConfig
+		if strings.Contains(node, "://") {
+			o.Username, o.Password, o.TLSConfig = u.Username, u.Password, u.TLSConfig
+		}
 	}
 	return shim.NewCluster(o, shim.Options{})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomodule/redigo/redis"
 
@@ -29,12 +31,17 @@ func TestErrorsTellNoSecrets(t *testing.T) {
 		{"layout", "inspect", "--prefix", "p", "--source-cluster", "redis://:s3cret@" + nobody},
 		{"layout", "migrate", "--prefix", "p", "--source", "redis://:sesame@" + here, "--target", "s3cret@" + here},
 		{"layout", "migrate", "--prefix", "p", "--source", "redis://:sesame@" + here, "--target-cluster", "redis://:s3cret@" + nobody},
+		{"layout", "inspect", "--prefix", "p", "--source-cluster", "bot:s3cret@" + nobody},
+		{"layout", "inspect", "--prefix", "p", "--source-cluster", "redis://:12,s3cret@" + nobody},
+		{"layout", "migrate", "--prefix", "p", "--source", "redis://:sesame@" + here, "--target-cluster", "bot:s3cret@" + nobody},
+		{"status", "--addr", "redis://:s3cret@" + nobody},
+		{"ctl", "--addr", "bot:s3cret@" + nobody, "nodes"},
 		{"status", "--addr", here, "--password", "s3cret"},
 		{"status", "--addr", nobody, "--password", "s3cret"},
 		{"ctl", "--addr", here, "--password", "s3cret", "nodes"},
 		{"--port", strconv.Itoa(port), "--password", "s3cret"},
 		{"--masters", "none", "--password", "s3cret"},
-		{"--bind", "nosuch.invalid", "--password", "s3cret", "--http-token", "s3cret"},
+		{"--bind", "192.0.2.1", "--password", "s3cret", "--http-token", "s3cret"},
 	} {
 		out, errs := newOutput(), newOutput()
 		if code := run(t.Context(), words, out, errs); code == 0 {
@@ -65,13 +72,16 @@ func TestLogsAndConsoleTellNoSecrets(t *testing.T) {
 		if !feed.Scan() {
 			t.Fatal("the feed ended")
 		}
-		if line = feed.Text(); strings.Contains(line, "s3cret") || strings.Contains(line, "sesame") {
+		if line = feed.Text(); strings.Contains(line, "s3cret") || strings.Contains(line, "sesame") || strings.Contains(line, "t0ken") {
 			t.Errorf("the feed has %s", line)
 		}
 	}
 	for _, path := range []string{"api/v1/state?token=s3cret", "api/v1/nodes/s3cret?token=t0ken", "api/v1/clients", "api/v1/commands", "metrics", "healthz"} {
 		for _, token := range []string{"t0ken", "s3cret"} {
-			_, answer := fetch(t, "GET", console+path, token, "")
+			status, answer := fetch(t, "GET", console+path, token, "")
+			if want := map[bool]int{true: 200, false: 401}[token == "t0ken" || path == "healthz"]; status != want && !strings.Contains(path, "nodes/s3cret") {
+				t.Errorf("%s with token %s: %d, want %d", path, token, status, want)
+			}
 			if strings.Contains(answer, "sesame") || strings.Contains(answer, "t0ken") || strings.Contains(answer, "s3cret") && !strings.Contains(path, "nodes/s3cret") {
 				t.Errorf("%s with token %s: %s", path, token, answer)
 			}
@@ -88,7 +98,9 @@ func TestLogsAndConsoleTellNoSecrets(t *testing.T) {
 // viewer reads a stream of events to the end of the test.
 func viewer(t *testing.T, url, token string) *bufio.Scanner {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
