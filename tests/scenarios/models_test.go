@@ -273,6 +273,14 @@ func TestHistoryOfWritesUnderManualFailover(t *testing.T) {
 		}
 	})
 	k.everyVerbWasUsed(t, h.done)
+	last := newClient(t, h, c, 99, nil)
+	defer last.player.close()
+	for _, key := range keysOf(3300, 7365) { // what was written last must be seen by something
+		done := command{key, "swap", []string{"the end", ""}}
+		began := h.clock.Add(1)
+		reply, known := last.execute(fmt.Sprintf(`SET %s "the end" GET`, key))
+		last.note(done, began, reply, known)
+	}
 	writes := slices.DeleteFunc(h.done, func(op porcupine.Operation) bool { return op.Input.(command).verb == "get" })
 	if result := porcupine.CheckOperationsTimeout(k.model(), writes, time.Minute); result != porcupine.Ok {
 		t.Errorf("the history of %d writes is not linearizable: %s", len(writes), result)

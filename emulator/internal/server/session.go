@@ -228,7 +228,7 @@ func (s *session) runBatch() (more bool, err error) {
 	s.qbuf = s.parser.Buffered()
 	s.hand()
 	closing := s.closing
-	if len(n.toFlush) > crowd && len(n.after) == 0 {
+	if len(n.toFlush) > crowd && len(n.after) == 0 && !n.scripts.slow {
 		n.toFlush = slices.Insert(n.toFlush, 0, s)
 	}
 	n.unlock()
@@ -239,9 +239,9 @@ func (s *session) runBatch() (more bool, err error) {
 	return more, nil
 }
 
-// crowd is how many clients get what they are sent before the one who sends it
-// gets its reply. With more it is answered first, as Redis does in any case, and
-// does not wait for ten thousand sockets.
+// crowd is how many messages to others a batch may have put in queues, and its own
+// client still gets its replies after them. With more it is answered first, as by
+// Redis, and does not wait for ten thousand sockets.
 const crowd = 128
 
 // guard executes a command. Should a handler panic, that is a bug which must

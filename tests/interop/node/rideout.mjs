@@ -51,9 +51,9 @@ async function worker (id) {
       if (disconnected(error)) {
         count.most++
         unsure++
-      } else if (refused(error)) {
+      } else if (refused(error) && refusals++ < 500) {
         console.error(`${name} was told ${error.message}`)
-        refusals++
+        n-- // the same again
         await setTimeout(10)
       } else throw error
     }
