@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 
 	"github.com/fakecluster/fakecluster/tests/freeport"
 	"github.com/fakecluster/fakecluster/tests/redisserver"
@@ -89,6 +90,10 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, end := range atTheEnd {
 		end()
+	}
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
 	os.Exit(code)
 }
