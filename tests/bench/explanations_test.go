@@ -22,13 +22,12 @@ var explanations = map[string]struct{ how, misses string }{
 		misses: "A request costs 1.3 to 1.9 times the processor time. The profile at -P 1 is system calls, as Redis' is, and beyond them\n" +
 			"what Go's scheduler does to wake one goroutine per connection where Redis walks through all sockets that are ready;\n" +
 			"that is also what the medians wait for, and collections are what shows in the p99. Real Redis has three processes to\n" +
-			"share out over the cores, too. GOMAXPROCS=1 and GOGC=400 were tried, each and both, in a shorter run: SET at\n" +
-			"-P 16 then costs 1.25\n" +
-			"rather than 1.35 times and its p99 is 1.5 rather than 2.7 times Redis', but the rates stay and the medians grow, and\n" +
-			"three masters would have to share a core where there are more, so the program sets neither. What it would take is one\n" +
-			"goroutine per node that reads and answers all its sockets from one `epoll_wait`, with a goroutine of their own only\n" +
-			"for clients that block; `--in-order` has half of that. Beyond system calls, SET pays for cache misses: a key is five\n" +
-			"objects in memory here and three in Redis.",
+			"share out over the cores, too. GOMAXPROCS=1 and GOGC=400 were tried, each and both, in a shorter run: SET at -P 16\n" +
+			"then costs 1.25 rather than 1.35 times and its p99 is 1.5 rather than 2.7 times Redis', but the rates stay and the\n" +
+			"medians grow, and three masters would have to share a core where there are more, so the program sets neither. What it\n" +
+			"would take is one goroutine per node that reads and answers all its sockets from one `epoll_wait`, with a goroutine of\n" +
+			"their own only for clients that block; `--in-order` has half of that. Beyond system calls, SET pays for cache misses: a\n" +
+			"key is five objects in memory here and three in Redis.",
 	},
 	"big-keys": {
 		how: "One connection without a client library, requests in pipelines. Growth is the power of the size by which the time\n" +

@@ -126,9 +126,6 @@ func newGuarded(t *testing.T) *guarded {
 	for _, client := range g.clients {
 		t.Cleanup(func() { client.Close() })
 	}
-	for _, s := range g.servers {
-		loadScript(t, s)
-	}
 	return g
 }
 
@@ -145,14 +142,10 @@ func (g *guarded) measure() ratios {
 		r[op.name+" in process"] = figures[0] / figures[1]
 	}
 	for _, traffic := range traffics {
-		args := slices.Clone(traffic.args)
-		if args[0] == "EVALSHA" {
-			args[1] = loadScript(g.t, g.servers[0])
-		}
 		for depth, requests := range map[int]int{1: 10_000, 16: 60_000} {
 			figures := alternate(turns, g.servers, func(s *server) float64 {
 				flush(g.t, s)
-				return s.benchmark(g.t, 50, depth, requests, args...).cpu
+				return s.benchmark(g.t, 50, depth, requests, traffic.words(g.t, s)...).cpu
 			})
 			r[traffic.name+" at -P "+strconv.Itoa(depth)] = figures[0] / figures[1]
 		}

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/csv"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,15 @@ var traffics = []traffic{
 	{"EVALSHA", []string{"EVALSHA", "", "2", "n:{tag}", "mark:{tag}"}},
 }
 
+// words are the command for a server.
+func (tr traffic) words(tb testing.TB, s *server) []string {
+	words := slices.Clone(tr.args)
+	if words[0] == "EVALSHA" {
+		words[1] = loadScript(tb, s)
+	}
+	return words
+}
+
 // throughput is what redis-benchmark says.
 type throughput struct {
 	perSecond, p50, p99 float64 // requests, ms, ms
@@ -39,9 +49,6 @@ func measureTCP(t *testing.T, m mode) result {
 		t.Fatal("redis-benchmark is not in PATH; it is in the package redis-tools")
 	}
 	servers := []*server{startOurs(t, true), startReal(t, true), startMini(t)}
-	for _, s := range servers {
-		loadScript(t, s)
-	}
 	r := result{Title: "Over TCP"}
 	for _, depth := range []int{1, 16} {
 		requests := pickBrief(m, map[int]int{1: 300_000, 16: 2_000_000}[depth], map[int]int{1: 30_000, 16: 300_000}[depth], 2000*depth)
@@ -64,10 +71,6 @@ func loadScript(tb testing.TB, s *server) string {
 }
 
 func measureTraffic(t *testing.T, m mode, servers []*server, traffic traffic, depth, requests int) []line {
-	args := append([]string{}, traffic.args...)
-	if args[0] == "EVALSHA" {
-		args[1] = loadScript(t, servers[0])
-	}
 	all := map[string][]throughput{}
 	alternate(pickBrief(m, 5, 3, 1), servers, func(s *server) float64 {
 		flush(t, s)
@@ -75,7 +78,7 @@ func measureTraffic(t *testing.T, m mode, servers []*server, traffic traffic, de
 		if s.name == mini { // slow with pipelines, and its figure is not judged
 			n = max(requests/20, 1000)
 		}
-		got := s.benchmark(t, 50, depth, n, args...)
+		got := s.benchmark(t, 50, depth, n, traffic.words(t, s)...)
 		all[s.name] = append(all[s.name], got)
 		return 0
 	})
