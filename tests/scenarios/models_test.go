@@ -188,6 +188,11 @@ func (k kind) act(c *client) {
 	unique, number := fmt.Sprintf("%d-%d", c.id, c.history.clock.Add(1)), c.rand.IntN(3)
 	line := fmt.Sprintf(k.lines[verb], key, unique, number)
 	done := command{key, verb, []string{unique, fmt.Sprintf("m%d", number)}}
+	c.carryOut(done, line)
+}
+
+// carryOut says a line and adds what it did to the history.
+func (c *client) carryOut(done command, line string) {
 	began := c.history.clock.Add(1)
 	reply, known := c.execute(line)
 	c.note(done, began, reply, known)
@@ -250,9 +255,7 @@ func TestHistoriesOfAllKinds(t *testing.T) {
 				c := emulator.RunT(t, emulator.Replicas(1))
 				h := &history{act: k.act}
 				h.perform(t, c, keysOf(moving[:2]...), func() { disturb(t, c, h) })
-				if result := porcupine.CheckOperationsTimeout(k.model(), h.done, time.Minute); result != porcupine.Ok {
-					t.Errorf("the history of %d operations is not linearizable: %s", len(h.done), result)
-				}
+				k.check(t, h.done)
 				k.everyVerbWasUsed(t, h.done)
 			})
 		}
@@ -276,14 +279,16 @@ func TestHistoryOfWritesUnderManualFailover(t *testing.T) {
 	last := newClient(t, h, c, 99, nil)
 	defer last.player.close()
 	for _, key := range keysOf(3300, 7365) { // what was written last must be seen by something
-		done := command{key, "swap", []string{"the end", ""}}
-		began := h.clock.Add(1)
-		reply, known := last.execute(fmt.Sprintf(`SET %s "the end" GET`, key))
-		last.note(done, began, reply, known)
+		last.carryOut(command{key, "swap", []string{"the end", ""}}, fmt.Sprintf(`SET %s "the end" GET`, key))
 	}
-	writes := slices.DeleteFunc(h.done, func(op porcupine.Operation) bool { return op.Input.(command).verb == "get" })
-	if result := porcupine.CheckOperationsTimeout(k.model(), writes, time.Minute); result != porcupine.Ok {
-		t.Errorf("the history of %d writes is not linearizable: %s", len(writes), result)
+	k.check(t, slices.DeleteFunc(h.done, func(op porcupine.Operation) bool { return op.Input.(command).verb == "get" }))
+}
+
+// check fails the test unless a history is linearizable.
+func (k kind) check(t *testing.T, done []porcupine.Operation) {
+	t.Helper()
+	if result := porcupine.CheckOperationsTimeout(k.model(), done, time.Minute); result != porcupine.Ok {
+		t.Errorf("the history of %d operations is not linearizable: %s", len(done), result)
 	}
 }
 
