@@ -224,10 +224,7 @@ func fromEnv(t testing.TB) (addrs []string, real redis.Options) {
 	if text == "" {
 		return nil, real
 	}
-	if !strings.Contains(text, "://") {
-		return []string{text}, real
-	}
-	o, err := shim.ParseURL(text)
+	o, err := shim.ParseNode(text)
 	if err != nil {
 		t.Fatalf("%s: %v", URLEnv, err)
 	}
