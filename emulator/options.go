@@ -168,7 +168,9 @@ func Logger(log *slog.Logger) Option {
 
 // TCP makes the nodes listen at host, on consecutive ports from port on, or
 // each on a free port when port is 0. Without it a cluster is reached in
-// process only, through Cluster.Dialer.
+// process only, through Cluster.Dialer. Beyond loopback it needs a password, of
+// Password or of the user default in Users, or ConfigSet("protected-mode", "no");
+// the error is ErrUnprotected otherwise.
 func TCP(host string, port int) Option {
 	return func(o *options) error {
 		if host == "" {

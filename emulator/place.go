@@ -112,7 +112,21 @@ func (c *Cluster) newNode() (*Node, error) {
 		p.close()
 		return nil, fmt.Errorf("emulator: node %d: %w", n.number, err)
 	}
+	if p.open() && n.server.DeniesStrangers() {
+		p.close()
+		return nil, fmt.Errorf("%w: %w at %s: ask for a Password, or set protected-mode to no with ConfigSet", ErrOption, ErrUnprotected, o.bind)
+	}
 	return n, nil
+}
+
+// ErrUnprotected is wrapped, as ErrOption is, by the error of starting nodes that
+// listen beyond loopback and ask nobody for a password. Redis starts and turns
+// away everyone from elsewhere; here it is known before anyone wonders.
+var ErrUnprotected = errors.New("the nodes would be open to other machines")
+
+// open reports whether other machines reach the place.
+func (p *place) open() bool {
+	return p.tcp != nil && !p.tcp.Addr().(*net.TCPAddr).IP.IsLoopback()
 }
 
 // serve lets the node answer at its place.

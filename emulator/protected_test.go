@@ -1,6 +1,7 @@
 package emulator_test
 
 import (
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -49,16 +50,22 @@ func TestProtectedMode(t *testing.T) {
 	if host == "" {
 		t.Skip("this machine has no address beside loopback")
 	}
+	password := emulator.Password("sesame")
 	for _, test := range []struct {
 		name, want string
-		options    []emulator.Option
+		option     emulator.Option
 	}{
-		{"open", "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user. ", nil},
-		{"password", "-NOAUTH Authentication required.", []emulator.Option{emulator.Password("sesame")}},
-		{"off", "+PONG", []emulator.Option{emulator.ConfigSet("protected-mode", "no")}},
+		{"open", "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user. ", password},
+		{"password", "-NOAUTH Authentication required.", password},
+		{"off", "+PONG", emulator.ConfigSet("protected-mode", "no")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := emulator.RunT(t, append(test.options, emulator.Standalone(), emulator.TCP("0.0.0.0", 0), control.Option())...)
+			c := emulator.RunT(t, test.option, emulator.Standalone(), emulator.TCP("0.0.0.0", 0), control.Option())
+			if test.name == "open" { // which none can be from the start
+				if _, err := c.Node(0).Do("CONFIG", "SET", "requirepass", ""); err != nil {
+					t.Fatal(err)
+				}
+			}
 			_, port, err := net.SplitHostPort(c.Node(0).Addr())
 			if err != nil {
 				t.Fatal(err)
@@ -87,6 +94,38 @@ func TestProtectedMode(t *testing.T) {
 			w = onWire(t, conn)
 			w.send("PING\r\n")
 			w.expect("+PONG")
+		})
+	}
+}
+
+// Whoever would be open to other machines does not start.
+func TestStartBeyondLoopback(t *testing.T) {
+	everywhere := emulator.TCP("0.0.0.0", 0)
+	for _, test := range []struct {
+		name    string
+		options []emulator.Option
+		starts  bool
+	}{
+		{"0.0.0.0", []emulator.Option{everywhere}, false},
+		{"cluster", []emulator.Option{emulator.Masters(3), emulator.Replicas(1), everywhere}, false},
+		{"loopback", []emulator.Option{emulator.TCP("127.0.0.1", 0)}, true},
+		{"localhost", []emulator.Option{emulator.TCP("localhost", 0)}, true},
+		{"password", []emulator.Option{everywhere, emulator.Password("sesame")}, true},
+		{"default user", []emulator.Option{everywhere, emulator.Users("user default on >sesame ~* +@all")}, true},
+		{"other user", []emulator.Option{everywhere, emulator.Users("user bob on >sesame ~* +@all")}, false},
+		{"protected mode off", []emulator.Option{everywhere, emulator.ConfigSet("protected-mode", "no")}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := emulator.Start(test.options...)
+			if err == nil {
+				c.Close()
+			}
+			switch {
+			case test.starts && err != nil:
+				t.Error(err)
+			case !test.starts && !(errors.Is(err, emulator.ErrUnprotected) && errors.Is(err, emulator.ErrOption)):
+				t.Errorf("error %v, want ErrUnprotected, an ErrOption", err)
+			}
 		})
 	}
 }

@@ -119,9 +119,6 @@ func (s *serve) check() error {
 	if s.Port < 1 || s.Port > 65535 {
 		return usagef("--port %d is not between 1 and 65535", s.Port)
 	}
-	if s.ProtectedMode == "yes" && s.Password == "" && !isLoopback(s.Bind) {
-		return usagef("--bind %s is open to other machines: set a --password, or --protected-mode no to do without", s.Bind)
-	}
 	if s.Standalone && s.Empty {
 		return usagef("--standalone and --empty exclude each other")
 	}
@@ -208,6 +205,9 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 
 // startError tells apart what the user can put right.
 func startError(err error) error {
+	if open := emulator.ErrUnprotected; errors.Is(err, open) {
+		return usagef("--bind: %w: set a --password, or --protected-mode no to do without", open)
+	}
 	if bad := emulator.ErrOption; errors.Is(err, bad) {
 		return usagef("%s", strings.TrimPrefix(err.Error(), bad.Error()+": "))
 	}

@@ -17,7 +17,13 @@ const errDenied = "DENIED Redis is running in protected mode because protected m
 // denies reports whether a client is turned away by protected-mode: it comes from
 // another machine, and nobody asks it for a password.
 func (n *Node) denies(s *session) bool {
-	return !s.local() && !s.inProcess() && n.users.Default().NoPass && n.config.Bool("protected-mode")
+	return !s.local() && !s.inProcess() && n.DeniesStrangers()
+}
+
+// DeniesStrangers reports whether those who come from other machines are turned
+// away, whoever they are.
+func (n *Node) DeniesStrangers() bool {
+	return n.users.Default().NoPass && n.config.Bool("protected-mode")
 }
 
 // inProcess reports whether the client is part of this process.
