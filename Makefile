@@ -47,21 +47,11 @@ oracle-long:
 lua-fuzz:
 	LUA_FUZZ_ROUNDS=$(LUA_ROUNDS) $(GO) test -count=1 -timeout 10m -v -run 'Corpus|Libraries|LibraryCalls|MutatedPrograms|GeneratedPrograms' ./lua
 
-# Hostile bytes: every fuzz target for FUZZTIME, one after the other. Inputs that
-# reach new code are kept in FUZZCACHE for the next time, and hardly minimized,
-# which would take most of the time.
+# Hostile bytes into every fuzz target for FUZZTIME.
 FUZZTIME ?= 30s
 FUZZCACHE ?= $(shell $(GO) env GOCACHE)/fuzz/$(MODULE)
 fuzz:
-	@binary=$$(mktemp); trap 'rm -f "$$binary"' EXIT; \
-	for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		$(GO) test -c -fuzz . -o "$$binary" $$package; \
-		for target in $$("$$binary" -test.list '^Fuzz'); do \
-			echo "$$package $$target"; \
-			(cd $$package && "$$binary" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
-				-test.fuzzminimizetime 20x -test.parallel 1 -test.timeout 0 -test.fuzzcachedir "$(FUZZCACHE)/$$package"); \
-		done; \
-	done
+	@GO=$(GO) FUZZTIME=$(FUZZTIME) FUZZCACHE=$(FUZZCACHE) tests/hostile/fuzz
 
 # So many inputs rather than so long, from the committed ones and a fixed seed,
 # which is the same work on any machine.
