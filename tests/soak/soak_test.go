@@ -11,7 +11,6 @@ package soak
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"runtime"
@@ -25,7 +24,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fakecluster/fakecluster/emulator"
-	"github.com/fakecluster/fakecluster/emulator/control"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,15 +69,18 @@ var jobs = []struct {
 
 func TestSoak(t *testing.T) {
 	half := duration(t) / 2
-	t.Run("pipe", func(t *testing.T) { soak(t, half, emulator.RunT(t, emulator.Replicas(1))) })
+	said := &ledger{verbs: map[string]*outcomes{}}
+	t.Run("pipe", func(t *testing.T) { soak(t, half, emulator.RunT(t, emulator.Replicas(1)), said) })
 	t.Run("tcp", func(t *testing.T) {
 		overTCP.Store(true)
 		defer overTCP.Store(false)
-		soak(t, half, emulator.RunT(t, emulator.Replicas(1), emulator.TCP("127.0.0.1", 0), emulator.InOrder()))
+		soak(t, half, emulator.RunT(t, emulator.Replicas(1), emulator.TCP("127.0.0.1", 0), emulator.InOrder()), said)
 	})
+	t.Logf("verbs done and refused, %d commands struck by faults\n%s", said.hits, said.table())
+	said.judge(t)
 }
 
-func soak(t *testing.T, long time.Duration, c *emulator.Cluster) {
+func soak(t *testing.T, long time.Duration, c *emulator.Cluster, said *ledger) {
 	var stop atomic.Bool
 	total := new(tally)
 	workers := make([]*worker, len(jobs))
@@ -98,7 +99,7 @@ func soak(t *testing.T, long time.Duration, c *emulator.Cluster) {
 		})
 	}
 	watch := newWatch(t, workers)
-	d := newDisturber(t, c)
+	d := newDisturber(t, c, said)
 	began := time.Now()
 	for time.Since(began) < long || len(d.samples) < 3 {
 		d.round()
@@ -115,7 +116,6 @@ func soak(t *testing.T, long time.Duration, c *emulator.Cluster) {
 	d.judge()
 	t.Logf("%v: %d replies matched, %d errors, %d redirections, %d connections, %d ended by the cluster",
 		time.Since(began).Round(time.Second), total.commands.Load(), total.refused.Load(), total.redirected.Load(), total.connected.Load(), total.cutOff.Load())
-	t.Logf("%d verbs (%s), %d commands struck by faults", d.total(), d.summary(), d.hits)
 	t.Logf("heap %s, goroutines %s", d.course(func(s sample) uint64 { return s.heap >> 10 }), d.course(func(s sample) uint64 { return uint64(s.goroutines) }))
 }
 
@@ -161,120 +161,10 @@ func (w *watch) until(work *sync.WaitGroup) {
 	w.done.Wait()
 }
 
-// disturber does to a cluster what can be done to one.
-type disturber struct {
-	t       *testing.T
-	c       *emulator.Cluster
-	x       *control.Controller
-	rand    *rand.Rand
-	verbs   map[string]int
-	hits    int
-	samples []sample
-}
-
 // sample is what the process takes at a moment.
 type sample struct {
 	heap       uint64 // bytes
 	goroutines int
-}
-
-func newDisturber(t *testing.T, c *emulator.Cluster) *disturber {
-	return &disturber{t: t, c: c, x: control.New(c), rand: rand.New(rand.NewPCG(11, 1)), verbs: map[string]int{}}
-}
-
-func (d *disturber) node() string {
-	nodes := d.c.Nodes()
-	return nodes[d.rand.IntN(len(nodes))].Name()
-}
-
-// disturbances are the lines of the control language that a round picks from.
-var disturbances = []func(d *disturber) string{
-	func(d *disturber) string { return "kill " + d.node() },
-	func(d *disturber) string { return "restart " + d.node() },
-	func(d *disturber) string { return "restart " + d.node() + " loading 20ms" },
-	func(d *disturber) string { return "failover " + d.node() },
-	func(d *disturber) string { return "failover " + d.node() + " force" },
-	func(d *disturber) string { return "failover " + d.node() + " takeover" },
-	func(d *disturber) string { return "settle" },
-	func(d *disturber) string {
-		first := d.rand.IntN(16000)
-		return fmt.Sprintf("move %d-%d %s", first, first+d.rand.IntN(300), d.node())
-	},
-	func(d *disturber) string { return fmt.Sprintf("migrate %d %s", d.rand.IntN(16384), d.node()) },
-	func(d *disturber) string { return "partition " + d.node() + " " + d.node() },
-	func(d *disturber) string { return "way " + d.node() + " > " + d.node() + " delay 20ms loss 0.2" },
-	func(d *disturber) string { return "heal" },
-	func(d *disturber) string { return "pause " + d.node() },
-	func(d *disturber) string { return "resume *" },
-	func(d *disturber) string { return "lag " + d.node() + " 5ms" },
-	func(d *disturber) string { return "lag " + d.node() + " pause" },
-	func(d *disturber) string { return "lag * none" },
-	func(d *disturber) string { return "clock advance 1s" },
-	func(d *disturber) string { return "add-replica " + d.node() },
-	func(d *disturber) string { return "add-master" },
-	func(d *disturber) string { return "remove " + d.node() },
-	func(d *disturber) string { return "fault on times 20 chance 0.1 lose" },
-	func(d *disturber) string { return "fault on times 20 chance 0.1 drop" },
-	func(d *disturber) string { return "fault on times 20 chance 0.1 delay 3ms" },
-	func(d *disturber) string { return "fault on times 20 chance 0.1 truncate 3" },
-	func(d *disturber) string { return "fault on times 5 chance 0.1 trickle 7 1ms" },
-	func(d *disturber) string { return "fault on times 20 chance 0.1 error OOM" },
-	func(d *disturber) string { return "fault on times 3 refuse" },
-	func(d *disturber) string { return "fault-remove *" },
-	func(d *disturber) string { return "trace on 100" },
-	func(d *disturber) string { return "trace off" },
-	func(d *disturber) string { return "nodes" },
-}
-
-// breath is the time the load has between two disturbances.
-const breath = 3 * time.Millisecond
-
-// round disturbs the cluster for a while and brings it back to its beginning.
-func (d *disturber) round() {
-	for range 8 {
-		d.do(disturbances[d.rand.IntN(len(disturbances))](d))
-		time.Sleep(breath)
-	}
-	for _, f := range d.x.Faults() {
-		d.hits += f.Hits
-	}
-	d.calm()
-}
-
-// calm ends whatever goes on.
-func (d *disturber) calm() {
-	d.do("fault-remove *")
-	d.do("resume *")
-	if err := d.c.Reset(); err != nil {
-		d.t.Fatalf("reset: %v", err)
-	}
-	if !d.c.Settle() {
-		d.t.Error("the nodes do not agree after a reset")
-	}
-}
-
-// do says a line. That it makes no sense in the state the cluster is in is no
-// failure.
-func (d *disturber) do(line string) {
-	words := strings.Fields(line)
-	d.verbs[words[0]]++
-	_, _ = d.x.Do(words...)
-}
-
-func (d *disturber) total() (n int) {
-	for _, count := range d.verbs {
-		n += count
-	}
-	return n
-}
-
-func (d *disturber) summary() string {
-	var all []string
-	for verb, n := range d.verbs {
-		all = append(all, fmt.Sprintf("%d %s", n, verb))
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
 }
 
 // sample notes what is in use.
