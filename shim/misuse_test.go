@@ -20,7 +20,10 @@ import (
 // Nothing of a client, a subscription or a walk outlives its Close, but for go-redis'
 // own look for a server that could not be dialled, which ends within a second.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
+		// rueidis closes replaced connections 5 s later.
+		goleak.IgnoreAnyFunction("github.com/redis/rueidis.(*clusterClient)._refresh.func2"))
 }
 
 func TestNilClientsAreRefused(t *testing.T) {

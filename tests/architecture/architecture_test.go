@@ -114,6 +114,17 @@ func verdict(pkg, imported string) string {
 // sources calls f for every Go file of the module that is no test.
 func sources(t *testing.T, f func(pkg, file string)) {
 	t.Helper()
+	goFiles(t, false, f)
+}
+
+// testFiles calls f for every Go file of the module that is a test.
+func testFiles(t *testing.T, f func(pkg, file string)) {
+	t.Helper()
+	goFiles(t, true, f)
+}
+
+func goFiles(t *testing.T, tests bool, f func(pkg, file string)) {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +139,7 @@ func sources(t *testing.T, f func(pkg, file string)) {
 			}
 			return nil
 		}
-		if path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+		if path.Ext(name) == ".go" && strings.HasSuffix(name, "_test.go") == tests {
 			dir, err := filepath.Rel(root, filepath.Dir(name))
 			if err != nil {
 				return err
