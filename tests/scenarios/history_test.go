@@ -199,9 +199,27 @@ func (h *history) perform(t *testing.T, c *emulator.Cluster, keys []string, mean
 
 func check(t *testing.T, what string, ops []porcupine.Operation) {
 	t.Helper()
-	if result := porcupine.CheckOperationsTimeout(register, ops, time.Minute); result != porcupine.Ok {
-		t.Errorf("%s: the history of %d operations is not linearizable: %s", what, len(ops), result)
+	if verdict := verdictOn(porcupine.CheckOperationsTimeout(register, ops, patience), len(ops)); verdict != "" {
+		t.Errorf("%s: %s", what, verdict)
 	}
+}
+
+// patience is how long the checker may take over a history. It needs seconds at
+// most; but what it takes grows without bound with the operations whose end is
+// unknown, and an answer that never comes would take those of all other tests
+// with it.
+const patience = time.Minute
+
+// verdictOn says what speaks against a history of so many operations: that it is
+// not linearizable, or that nobody knows. It is "" when nothing does.
+func verdictOn(result porcupine.CheckResult, operations int) string {
+	switch result {
+	case porcupine.Ok:
+		return ""
+	case porcupine.Unknown:
+		return fmt.Sprintf("undecided: in %v the checker has not found out whether the history of %d operations is linearizable", patience, operations)
+	}
+	return fmt.Sprintf("the history of %d operations is not linearizable", operations)
 }
 
 // keysOf are keys of some slots.
@@ -312,8 +330,36 @@ func TestHistoryWithLag(t *testing.T) {
 	after := h.done[before:]
 	check(t, "before the crash", slices.Concat(kept, lost))
 	check(t, "without what was lost", slices.Concat(kept, after))
-	if porcupine.CheckOperationsTimeout(register, slices.Concat(kept, lost, after), time.Minute) != porcupine.Illegal {
+	all := slices.Concat(kept, lost, after)
+	switch result := porcupine.CheckOperationsTimeout(register, all, patience); result {
+	case porcupine.Ok:
 		t.Error("nothing was lost")
+	case porcupine.Unknown:
+		t.Error("with what was lost: ", verdictOn(result, len(all)))
+	}
+}
+
+// A checker that gave up has not said no.
+func TestAnUndecidedHistoryIsCalledOne(t *testing.T) {
+	// Writes that nobody knows the end of, and a read of what was never written:
+	// every order of them would have to be tried.
+	var ops []porcupine.Operation
+	for i := range 40 {
+		ops = append(ops, porcupine.Operation{ClientId: i, Input: access{"k", true, strconv.Itoa(i)}, Call: int64(i), Return: forever})
+	}
+	ops = append(ops, porcupine.Operation{ClientId: 40, Input: access{"k", false, ""}, Call: 50, Output: "never", Return: 51})
+	result := porcupine.CheckOperationsTimeout(register, ops, time.Millisecond)
+	if result != porcupine.Unknown {
+		t.Fatalf("within a millisecond it is %s", result)
+	}
+	for result, want := range map[porcupine.CheckResult]string{
+		result:            "undecided: in 1m0s the checker has not found out whether the history of 41 operations is linearizable",
+		porcupine.Illegal: "the history of 41 operations is not linearizable",
+		porcupine.Ok:      "",
+	} {
+		if got := verdictOn(result, len(ops)); got != want {
+			t.Errorf("%s is reported as %q, want %q", result, got, want)
+		}
 	}
 }
 

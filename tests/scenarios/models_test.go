@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 
@@ -323,8 +322,8 @@ func (k kind) drain(t *testing.T, c *client, key string) {
 // check fails the test unless a history is linearizable.
 func (k kind) check(t *testing.T, done []porcupine.Operation) {
 	t.Helper()
-	if result := porcupine.CheckOperationsTimeout(k.model(), done, time.Minute); result != porcupine.Ok {
-		t.Errorf("the history of %d operations is not linearizable: %s", len(done), result)
+	if verdict := verdictOn(porcupine.CheckOperationsTimeout(k.model(), done, patience), len(done)); verdict != "" {
+		t.Error(verdict)
 	}
 }
 
