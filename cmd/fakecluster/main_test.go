@@ -70,7 +70,7 @@ func start(t *testing.T, ready string, args ...string) *running {
 	go func() { code <- run(ctx, args, r.stdout, r.stderr) }()
 	r.stop = sync.OnceValue(func() int { cancel(); return <-code })
 	t.Cleanup(func() { r.stop() })
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for !strings.Contains(r.stdout.String(), ready) {
 		select {
 		case <-r.stdout.grew:
@@ -78,7 +78,7 @@ func start(t *testing.T, ready string, args ...string) *running {
 			code <- c
 			t.Fatalf("exit code %d: %s", c, r.stderr)
 		case <-deadline:
-			t.Fatalf("not ready after 10 s; printed %q", r.stdout)
+			t.Fatalf("not ready after a minute; printed %q", r.stdout)
 		}
 	}
 	return r
@@ -304,7 +304,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 		{[]string{"--port", strconv.Itoa(freeport.InARow(t, 3)), "--ready-file", "/nosuch/dir/ready"}, "--ready-file"},
 	} {
 		var stderr bytes.Buffer
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		code := run(ctx, c.args, io.Discard, &stderr)
 		cancel()
 		if code != 2 || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.says) {

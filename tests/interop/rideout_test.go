@@ -169,8 +169,7 @@ func rideOut(t *testing.T, c shifting, node, module, refusals string) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(100 * time.Millisecond) // let it work with the new masters
-	stop.Close()
+	stop.Close() // upon which each worker does all its keys once more
 	rest, _ := io.ReadAll(out)
 	if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), " increments, ") {
 		t.Errorf("%v\n%s%s", err, rest, &errs)

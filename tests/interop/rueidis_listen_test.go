@@ -64,7 +64,7 @@ func (r *rueidisListener) receive(c rueidis.Client, subscribe rueidis.Completed,
 		return messages, nil
 	case err := <-ended:
 		return nil, fmt.Errorf("the subscription ended: %w", err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		return nil, context.DeadlineExceeded
 	}
 }

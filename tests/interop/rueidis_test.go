@@ -109,8 +109,8 @@ func (r *rueidisClient) subscribe(channel string) (<-chan string, error) {
 	select {
 	case <-confirmed:
 		return messages, nil
-	case <-time.After(10 * time.Second):
-		return nil, fmt.Errorf("no subscription after 10 s")
+	case <-time.After(time.Minute):
+		return nil, fmt.Errorf("no subscription after a minute")
 	}
 }
 

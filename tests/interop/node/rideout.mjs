@@ -1,5 +1,5 @@
-// Increments keys from several workers until standard input ends, while the
-// cluster is changed. Each counter must go up by one at a time.
+// Increments keys from several workers until standard input ends, and each key
+// once more, while the cluster is changed. Each counter must go up by one at a time.
 // Arguments: addresses, package (ioredis, redis or redis4), and "retry" where an
 // error reply, after which nothing was executed, is reported and sent again.
 import process from 'node:process'
@@ -39,7 +39,8 @@ let unsure = 0
 let refusals = 0
 async function worker (id) {
   const counts = Array.from({ length: keys }, () => ({ least: 0, most: 0 }))
-  for (let n = 0; !stopped; n++) {
+  for (let n = 0, end = Infinity; n < end; n++) {
+    if (stopped && end === Infinity) end = n + keys // each key once more, with the new masters
     const count = counts[n % keys]
     const key = `count:${id}:${n % keys}`
     try {
