@@ -23,8 +23,9 @@ func (n *Node) clientLimit() int64 {
 }
 
 // evictClients ends those clients that take most memory until all are within
-// maxmemory-clients. Clients with NO-EVICT count, but stay. args is the size of
-// what the running client asks for, if that is still to be done.
+// maxmemory-clients, of equals the oldest first. Clients with NO-EVICT count, but
+// stay. args is the size of what the running client asks for, if that is still to
+// be done.
 func (n *Node) evictClients(args int) {
 	size := func(s *session) int64 {
 		if s == n.running {
@@ -40,7 +41,7 @@ func (n *Node) evictClients(args int) {
 	}
 	for used > n.set.clientLimit {
 		var largest *session
-		for _, s := range n.sessions {
+		for _, s := range n.clients() {
 			evictable := !s.noEvict && !s.closing && s.clientType() != typeReplica
 			if evictable && (largest == nil || size(s) > size(largest)) {
 				largest = s

@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fakecluster/fakecluster/emulator/internal/config"
@@ -51,8 +53,8 @@ func (n *Node) configure(o Options) error {
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
-	for name, value := range o.Config {
-		if err := n.config.Override(name, value); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(o.Config)) { // so that of two faults the same is told
+		if err := n.config.Override(name, o.Config[name]); err != nil {
 			return fmt.Errorf("configuring %s: %w", name, err)
 		}
 	}
