@@ -191,6 +191,7 @@ func playScript(p *player) {
 		}
 	}
 	p.commands()
+	p.listeners()
 	for _, key := range []string{"list", "set", "hash"} {
 		from := c.NodeForKey(key)
 		verb("move "+key, c.MoveSlots(from, c.Node((from.Index()+1)%3), slots.OfString(key)))
@@ -205,6 +206,7 @@ func playScript(p *player) {
 	p.commands()
 	verb("failover", c.Failover(c.Node(3)))
 	p.commands()
+	p.listeners()
 	fault := c.Inject(emulator.Rule{Commands: []string{"get"}, Probability: 0.5, Action: emulator.ReplyWith("ERR chance")})
 	for range 20 {
 		p.line("GET string")
