@@ -80,20 +80,101 @@ func TestReplyBeyondTheLimit(t *testing.T) {
 	})
 }
 
-// What exceeds the soft limit may do so for a time.
-func TestSoftOutputLimit(t *testing.T) {
-	c := start(t, emulator.Standalone())
-	publisher, slow := connect(t, c), connect(t, c)
-	publisher.expect("+OK", "CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 1000000 1000")
-	slow.expect("*[subscribe news :1]", "SUBSCRIBE", "news")
-	for range 100 {
-		publisher.expect(":1", "PUBLISH", "news", strings.Repeat("x", 100_000))
+// What exceeds the soft limit of a class may do so for a time, which counts anew
+// for who has caught up. Nothing else than the time that passes ends a client.
+func TestSoftOutputLimits(t *testing.T) {
+	value := strings.Repeat("x", 100_000)
+	for _, test := range []struct {
+		class string
+		begin func(slow *client)
+		// fill makes 10 MB and a word that is last wait for the slow client.
+		fill func(slow, other *client, round int, last string)
+	}{
+		{"normal", func(*client) {}, func(slow, other *client, round int, last string) {
+			other.expect("+OK", "SET", "key", value)
+			slow.write(strings.Repeat(request("GET", "key"), 100) + request("ECHO", last))
+			for done := fmt.Sprint("cmdstat_echo:calls=", round, ","); !strings.Contains(other.do("INFO", "commandstats"), done); {
+			}
+		}},
+		{"replica", (*client).attach, func(_, other *client, _ int, last string) {
+			for range 100 {
+				other.expect("+OK", "SET", "key", value)
+			}
+			other.expect("+OK", "SET", "key", last)
+		}},
+		{"pubsub", func(slow *client) { slow.expect("*[subscribe news :1]", "SUBSCRIBE", "news") }, func(_, other *client, _ int, last string) {
+			for range 100 {
+				other.expect(":1", "PUBLISH", "news", value)
+			}
+			other.expect(":1", "PUBLISH", "news", last)
+		}},
+	} {
+		t.Run(test.class, func(t *testing.T) {
+			c := start(t, emulator.Standalone())
+			other, slow := connect(t, c), connect(t, c)
+			other.expect("+OK", "CONFIG", "SET", "client-output-buffer-limit", test.class+" 0 1000000 1000")
+			slow.expect("+OK", "CLIENT", "SETNAME", "slow")
+			listed := func(what string) bool {
+				for line := range strings.Lines(other.do("CLIENT", "LIST")) {
+					if strings.Contains(line, " name=slow ") {
+						return strings.Contains(line, what)
+					}
+				}
+				return false
+			}
+			test.begin(slow)
+			test.fill(slow, other, 1, "first")
+			c.Advance(900 * time.Second)
+			if !listed("") {
+				t.Fatal("it is cut off before its time")
+			}
+			for !strings.Contains(slow.reply(), "first") {
+			}
+			for !listed(" omem=0 ") { // what it has read is counted after that
+			}
+			c.Advance(50 * time.Second)
+			test.fill(slow, other, 2, "second")
+			c.Advance(900 * time.Second)
+			if !listed("") {
+				t.Fatal("it is cut off before its time, which counts anew")
+			}
+			c.Advance(200 * time.Second)
+			if listed("") {
+				t.Fatal("after its time it is still there")
+			}
+			slow.ended()
+		})
 	}
-	c.Advance(900 * time.Second)
-	publisher.expect(":1", "PUBLISH", "news", "x")
-	c.Advance(200 * time.Second)
-	publisher.expect(":0", "PUBLISH", "news", "x")
-	slow.ended()
+}
+
+// A client of which more waits to be executed than client-query-buffer-limit is
+// ended. What is exactly as much is executed.
+func TestQueryBufferLimit(t *testing.T) {
+	const limit = 1 << 20
+	onBoth(t, "", false, func(t *testing.T, dial func() *client) {
+		other := dial()
+		other.expect("+OK", "CONFIG", "SET", "client-query-buffer-limit", fmt.Sprint(limit))
+		for _, test := range []struct {
+			name, rest string // behind ECHO
+			want       string // nothing if it is ended
+		}{
+			{"as much", fmt.Sprintf("$%d\r\n%s\r\n", limit-2, strings.Repeat("x", limit-2)), strings.Repeat("x", limit-2)},
+			{"a byte more", fmt.Sprintf("$%d\r\n%s\r\n", limit-1, strings.Repeat("x", limit-1)), ""},
+			{"unfinished", "$2000000\r\n" + strings.Repeat("x", limit+1), ""},
+		} {
+			c := dial()
+			c.write("*2\r\n$4\r\nECHO\r\n" + test.rest)
+			if test.want != "" {
+				if got := c.reply(); got != test.want {
+					t.Errorf("%s: %.40q, %d bytes", test.name, got, len(got))
+				}
+				c.expect("+PONG", "PING")
+			} else if got := c.ended(); got != "" {
+				t.Errorf("%s: it is answered %.40q", test.name, got)
+			}
+			other.expect("+PONG", "PING")
+		}
+	})
 }
 
 // timeout ends clients that say nothing, half a command too, but none that has
