@@ -262,8 +262,9 @@ func (n *Node) Thaw() {
 	n.expireDue()
 }
 
-// loading is why a command must wait for a node that has just started.
-func (n *Node) loading() bool { return n.now.Before(n.life.loadingUntil) }
+// loading is why a command must wait for a node that has just started, or that
+// needs a copy of its master's data.
+func (n *Node) loading() bool { return n.now.Before(n.life.loadingUntil) || n.replica.spoiled }
 
 // reset ends the session as a crash of the node does: the peer's next read or
 // write fails.

@@ -96,7 +96,7 @@ func migrate(c *command.Call) {
 		return
 	}
 	spec := c.Spec
-	s.node.later(func() {
+	s.finishLater(spec.Name, func() {
 		reply := s.newReply()
 		s.node.exclusively(func() {
 			s.node.migrate(m, reply)

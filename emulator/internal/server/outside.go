@@ -58,7 +58,7 @@ func callOutside(c *command.Call) {
 	for _, arg := range c.Args[1:] {
 		args = append(args, string(arg))
 	}
-	s.node.later(func() {
+	s.finishLater(c.Spec.Name, func() {
 		reply := s.newReply()
 		text, err := run(args)
 		switch {

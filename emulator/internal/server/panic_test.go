@@ -27,12 +27,14 @@ func TestPanickingHandler(t *testing.T) {
 	}
 	var logged bytes.Buffer
 	source := rand.NewPCG(1, 2)
-	n, err := NewNode(Options{Version: version.V7_0, Source: source, Rand: rand.New(source), Clock: new(Clock), Log: slog.New(slog.NewTextHandler(&logged, nil))})
+	n, err := NewNode(Options{Version: version.V7_0, Source: source, Rand: rand.New(source), Clock: new(Clock), Log: slog.New(slog.NewTextHandler(&logged, nil)),
+		Outside: map[string]Outside{"boomlater": func([]string) (string, error) { panic("boom") }}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.table = tableFor(version.V7_0).WithHidden(
 		&command.Spec{Name: "boom", Arity: 1, Handler: boom},
+		&command.Spec{Name: "boomlater", Arity: 1, Handler: callOutside},
 		&command.Spec{Name: "boompop", Arity: 3, Handler: blpop, Flags: command.Write | command.Blocking},
 	)
 	n.stats.init(n.table)
@@ -65,6 +67,7 @@ func TestPanickingHandler(t *testing.T) {
 		{"boom\r\nPING\r\n", internal},
 		{"WATCH a\r\nMULTI\r\nSET a 1\r\nboom\r\nEXEC\r\n", "+OK\r\n+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n" + internal},
 		{"EVAL \"return redis.call('boom')\" 0\r\n", internal},
+		{"boomlater\r\nPING\r\n", internal},
 	} {
 		conn, r := dial()
 		io.WriteString(conn, test.sent)
@@ -86,8 +89,29 @@ func TestPanickingHandler(t *testing.T) {
 		t.Errorf("a blocked command: %q, %v", got, err)
 	}
 	ask("LPUSH q y", ":2")
+
+	conn, r = dial()
+	say := func(line string) {
+		io.WriteString(conn, line+"\r\n")
+	}
+	say("PING")
+	r.ReadString('\n')
+	n.lock()
+	for _, s := range n.sessions {
+		if s.addr == conn.LocalAddr().String() {
+			s.parser.OnEmpty = func() { panic("boom") }
+		}
+	}
+	n.unlock()
+	say("PING") // sees what was planted, as it takes the lock
+	say("")
+	say("PING")
+	if got, err := io.ReadAll(r); string(got) != "+PONG\r\n"+internal || err != nil {
+		t.Errorf("the parser: %q, %v", got, err)
+	}
+	ask("PING", "+PONG")
 	n.Close()
-	if got := strings.Count(logged.String(), "panic_test.go"); got < 4 {
-		t.Errorf("%d of 4 stacks are in the log:\n%s", got, logged.String())
+	if got := strings.Count(logged.String(), "panic_test.go"); got < 6 {
+		t.Errorf("%d of 6 stacks are in the log:\n%s", got, logged.String())
 	}
 }

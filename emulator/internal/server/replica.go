@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ type replicaSide struct {
 	eager    bool  // what SetEager was called with
 	arrival  int64 // for when it has set a timer, Unix ms
 	selected int   // the database of the last effect, -1 for none yet
+	spoiled  bool  // its data is none that the master ever had, until copied anew
 }
 
 // effects gathers what replicas must execute because of the command, the
@@ -115,9 +117,7 @@ func (n *Node) follow(id string) {
 	if master == nil || master == n || master.life.down.Load() {
 		return // not a running node of this process: there is nothing to copy
 	}
-	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli()), selected: -1}
-	n.tuneLink()
-	n.later(n.synchronize)
+	n.attach(master)
 }
 
 // leaveMaster makes a replica forget the link to its master, after what has
@@ -165,7 +165,7 @@ func (n *Node) synchronize() {
 	n.ks.Restore(copied)
 	n.replog.Adopt(identity, offset)
 	n.offsetSeen = offset
-	n.replica.copying = nil
+	n.replica.copying, n.replica.spoiled = nil, false
 	link.EndCopy()
 	n.later(master.look)
 }
@@ -198,7 +198,10 @@ func (n *Node) catchUp() {
 			n.monitorMaster(block.Effects[0].DB, []byte("MULTI"))
 		}
 		for _, effect := range block.Effects {
-			n.apply(effect)
+			if n.applyGuarded(effect) {
+				n.copyAnew()
+				return
+			}
 		}
 		if transaction {
 			n.monitorMaster(n.replica.selected, []byte("EXEC"))
@@ -260,6 +263,36 @@ func (n *Node) monitorMaster(db int, args ...[]byte) {
 	host, port := n.masterAddr()
 	n.masterClient.addr = net.JoinHostPort(host, strconv.Itoa(port))
 	n.feedMonitors(&command.Call{Args: args, DB: n.ks.DB(db), Client: n.masterClient})
+}
+
+// applyGuarded is apply, should that panic too: it reports whether it has.
+func (n *Node) applyGuarded(effect replication.Effect) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			n.log.Error("a command of the master panicked; copying its data anew", "command", string(effect.Args[0]), "panic", p, "stack", string(debug.Stack()))
+			panicked = true
+		}
+	}()
+	n.apply(effect)
+	return false
+}
+
+// copyAnew makes a replica forget what it has, which may be half of a command's
+// work, for a copy of the master's data. Until then it is loading, so it never
+// serves what its master had not.
+func (n *Node) copyAnew() {
+	master := n.replica.master
+	n.leaveMaster()
+	n.attach(master)
+	n.replica.spoiled = true
+}
+
+// attach links a replica to its master, whose data is copied when the node's lock
+// has been released.
+func (n *Node) attach(master *Node) {
+	n.replica = replicaSide{master: master, link: master.replog.Attach(n.topo.ID(), n.now.UnixMilli()), selected: -1}
+	n.tuneLink()
+	n.later(n.synchronize)
 }
 
 // apply executes one effect of the master's.

@@ -182,8 +182,15 @@ func (s *session) mayWait() (bool, error) {
 
 var errClosing = errors.New("the connection is to be closed")
 
-// next returns the next request at hand, or nil.
-func (s *session) next() ([][]byte, error) {
+// next returns the next request at hand, or nil. Should the parser panic, its
+// client ends as one does whose command panics.
+func (s *session) next() (request [][]byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.node.log.Error("reading a request panicked; closing its client", "panic", p, "stack", string(debug.Stack()))
+			request, err = nil, errors.New(internalError)
+		}
+	}()
 	if args := s.postponed; args != nil {
 		s.postponed = nil
 		return args, nil
@@ -259,7 +266,30 @@ func (s *session) guard(args [][]byte) {
 	s.execute(args)
 }
 
-const errInternal = "ERR internal error, see the log of the server"
+// finishLater is later for the rest of a client's command, whose panic ends the
+// client as another command's does.
+func (s *session) finishLater(command string, do func()) {
+	n := s.node
+	n.later(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				n.log.Error("a command panicked; closing its client", "command", command, "panic", p, "stack", string(debug.Stack()))
+				reply := s.newReply()
+				reply.Error(errInternal)
+				s.answerLate(reply)
+				s.out.flush()
+				n.lock()
+				defer n.unlock()
+				s.disconnect()
+			}
+		}()
+		do()
+	})
+}
+
+const errInternal = "ERR " + internalError
+
+const internalError = "internal error, see the log of the server"
 
 // invokeGuarded is invoke for a command that runs while another client is being
 // served, who must not suffer for its panic. It reports whether there was one.
