@@ -179,6 +179,7 @@ func FuzzFunctionRestore(f *testing.F) {
 		if bytes.Contains(body, []byte("while")) || bytes.Contains(body, []byte("for")) || bytes.Contains(body, []byte("repeat")) {
 			t.Skip("a library may take its time")
 		}
+		hostile.Bound(t)
 		c := start(t, emulator.Logger(hostile.Logger(t)), emulator.Standalone(), emulator.RedisVersion("7.0"))
 		defer c.Close()
 		client := connect(t, c)
