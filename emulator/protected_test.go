@@ -3,11 +3,13 @@ package emulator_test
 import (
 	"errors"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/fakecluster/fakecluster/emulator"
 	"github.com/fakecluster/fakecluster/emulator/control"
+	"github.com/fakecluster/fakecluster/tests/redisserver"
 )
 
 // A trace shows what was refused, queued or misspelled, too, but no secrets.
@@ -48,6 +50,9 @@ func TestProtectedMode(t *testing.T) {
 		}
 	}
 	if host == "" {
+		if os.Getenv(redisserver.RequireEnv) == "1" {
+			t.Fatal("this machine has no address beside loopback")
+		}
 		t.Skip("this machine has no address beside loopback")
 	}
 	password := emulator.Password("sesame")
@@ -95,6 +100,38 @@ func TestProtectedMode(t *testing.T) {
 			w.send("PING\r\n")
 			w.expect("+PONG")
 		})
+	}
+}
+
+// Who may not run a command may not steer the cluster either, and scripts of no one
+// may.
+func TestControlWantsRights(t *testing.T) {
+	c := emulator.RunT(t, emulator.Masters(1), emulator.RedisVersion("7.0"), control.Option())
+	admin, bob := dial(t, c, 0), dial(t, c, 0)
+	const refused = "-NOPERM this user has no permissions to run the 'fakecluster' command"
+	const inScript = "-ERR This Redis command is not allowed from script script: "
+	admin.do("+OK", "ACL", "SETUSER", "bob", "on", "nopass", "-@all")
+	bob.do("+OK", "AUTH", "bob", "x")
+	bob.do(refused, "FAKECLUSTER", "NODES")
+	bob.do(refused, "FAKECLUSTER", "KILL", "0")
+	for _, script := range []string{"return redis.call('FAKECLUSTER','NODES')", "return redis.call('fakecluster','kill','0')"} {
+		admin.command("EVAL", script, "0")
+		if got := admin.reply(); !strings.HasPrefix(got, inScript) {
+			t.Errorf("%s: %q, want %q…", script, got, inScript)
+		}
+	}
+	for _, without := range []string{"-@admin", "-@dangerous", "-fakecluster"} {
+		admin.do("+OK", "ACL", "SETUSER", "bob", "+@all", without)
+		bob.do(refused, "FAKECLUSTER", "NODES")
+	}
+	admin.command("ACL", "LIST")
+	if got := admin.reply(); !strings.Contains(got, "+@all -fakecluster") {
+		t.Errorf("ACL LIST: %q", got)
+	}
+	admin.do("+OK", "ACL", "SETUSER", "bob", "+fakecluster")
+	bob.command("FAKECLUSTER", "NODES")
+	if got := bob.reply(); strings.HasPrefix(got, "-") {
+		t.Errorf("who may: %q", got)
 	}
 }
 

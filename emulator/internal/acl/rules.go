@@ -222,7 +222,7 @@ func (s *Selector) applySigned(rule string) error {
 	case rule[0] == '+':
 		return s.allow(rule)
 	case rule[0] == '-':
-		spec := s.table.LookupName(rule[1:])
+		spec := s.table.LookupAny(rule[1:])
 		if spec == nil {
 			return errUnknown
 		}
@@ -285,7 +285,7 @@ func (s *Selector) allow(rule string) error {
 	name := rule[1:]
 	at := strings.LastIndexByte(name, '|')
 	if at < 0 {
-		spec := s.table.LookupName(name)
+		spec := s.table.LookupAny(name)
 		if spec == nil {
 			return errUnknown
 		}

@@ -100,7 +100,7 @@ func (s *Selector) setBit(spec *command.Spec, allow bool) {
 }
 
 func (s *Selector) permitCategory(category command.Categories, allow bool) {
-	for _, spec := range s.table.Rows() {
+	for _, spec := range s.table.All() {
 		if spec.Categories&category != 0 {
 			s.permit(spec, allow)
 		}
@@ -225,7 +225,7 @@ func (s *Selector) countCategory(name string) (on, off int) {
 // singleRules are the commands in which fake still differs from s.
 func (s *Selector) singleRules(fake *Selector) []string {
 	var rules []string
-	for _, spec := range s.table.Rows() {
+	for _, spec := range s.table.All() {
 		allowed := s.commands.has(spec.ID)
 		if allowed != fake.commands.has(spec.ID) {
 			rules = append(rules, sign(allowed)+spec.Name)

@@ -28,6 +28,7 @@ type Table struct {
 	commands map[string]*Spec
 	rows     []*Spec // every row, subcommands behind their container; index is Spec.ID
 	hidden   map[string]*Spec
+	all      []*Spec // rows and hidden; nil if nothing is hidden
 }
 
 // NewTable builds the table of a version. Rows get their handlers from this
@@ -60,11 +61,13 @@ func NewTable(v version.Version, more ...map[string]Handler) *Table {
 func (t *Table) WithHidden(specs ...*Spec) *Table {
 	more := *t
 	more.hidden = make(map[string]*Spec, len(specs))
+	more.all = slices.Clone(t.rows)
 	for _, s := range specs {
 		row := *s
 		row.ID = len(more.rows) + len(more.hidden)
 		row.prepare()
 		more.hidden[row.Name] = &row
+		more.all = append(more.all, &row)
 	}
 	return &more
 }
@@ -102,6 +105,14 @@ func (t *Table) Len() int { return len(t.rows) + len(t.hidden) }
 // behind their container. It must not be changed.
 func (t *Table) Rows() []*Spec { return t.rows }
 
+// All returns Rows and, behind them, the hidden commands. It must not be changed.
+func (t *Table) All() []*Spec {
+	if t.all == nil {
+		return t.rows
+	}
+	return t.all
+}
+
 // Lookup finds the row that executes args: a command, or the subcommand of a
 // container that the second word names. It returns nil if there is none.
 func (t *Table) Lookup(args [][]byte) *Spec {
@@ -126,6 +137,14 @@ func (t *Table) LookupName(name string) *Spec {
 		return s
 	}
 	return find(s.Subcommands, []byte(sub))
+}
+
+// LookupAny is LookupName that finds hidden commands too.
+func (t *Table) LookupAny(name string) *Spec {
+	if s := t.LookupName(name); s != nil {
+		return s
+	}
+	return find(t.hidden, []byte(name))
 }
 
 // find looks a name up in any case without allocating.

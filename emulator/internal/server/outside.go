@@ -42,11 +42,22 @@ func tableWith(v version.Version, outside map[string]Outside) *command.Table {
 	for _, name := range names {
 		specs = append(specs, &command.Spec{
 			Name: name, Arity: -1, Group: "server", Since: v, Handler: callOutside,
-			Flags: command.Admin | command.NoScript | command.NoMulti | command.Loading | command.Stale | command.AllowBusy | command.SkipMonitor | command.SkipSlowlog,
+			Categories: outsideCategories(),
+			Flags:      command.Admin | command.NoScript | command.NoMulti | command.Loading | command.Stale | command.AllowBusy | command.SkipMonitor | command.SkipSlowlog,
 		})
 	}
 	t, _ := outsideTables.LoadOrStore(k, table.WithHidden(specs...))
 	return t.(*command.Table)
+}
+
+// outsideCategories are those that Redis gives a command with the flag admin, so
+// that who may not administer the server may not steer it either.
+func outsideCategories() (all command.Categories) {
+	for _, name := range []string{"admin", "dangerous", "slow"} {
+		category, _ := command.Category(name)
+		all |= category
+	}
+	return all
 }
 
 // callOutside runs a command from outside once the node's lock is released: it
