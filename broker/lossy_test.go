@@ -3,8 +3,10 @@ package broker_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ type lossy struct {
 
 	mu     sync.Mutex
 	struck int
-	held   []func() // deliver what is late
+	held   []func() error // deliver what is late
 }
 
 // options make a broker that connects through l.
@@ -68,13 +70,32 @@ func (l *lossy) hits() int {
 	return l.struck
 }
 
-// deliver sends what is late.
-func (l *lossy) deliver() {
+// deliver sends what is late, and waits until the node has dealt with it.
+func (l *lossy) deliver() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var all error
 	for _, send := range l.held {
-		send()
+		all = errors.Join(all, send())
 	}
+	return all
+}
+
+// quit is the command upon which a node ends a connection, behind what came before.
+const quit = "*1\r\n$4\r\nQUIT\r\n"
+
+// sendLate sends the rest of what a connection is for. That fails at once if the
+// server has ended it.
+func sendLate(conn net.Conn, rest []byte) error {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(brokertest.Patience))
+	if _, err := conn.Write(append(rest, quit...)); err != nil {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return nil
 }
 
 type lossyConn struct {
@@ -100,10 +121,7 @@ func (c *lossyConn) Write(b []byte) (int, error) {
 	if c.lossy.how == late {
 		rest := bytes.Clone(b)
 		c.lossy.mu.Lock()
-		c.lossy.held = append(c.lossy.held, func() {
-			_, _ = c.Conn.Write(rest) // it fails if the server has ended the connection
-			c.Conn.Close()
-		})
+		c.lossy.held = append(c.lossy.held, func() error { return sendLate(c.Conn, rest) })
 		c.lossy.mu.Unlock()
 	}
 	return len(b), nil
@@ -160,10 +178,10 @@ func lostExec(t *testing.T, how loss, on brokertest.Option) {
 		h.Publish(job{ID: i}, broker.Stream("{lost}"))
 	}
 	h.Settled("{lost}", broker.Acked, 3)
-	l.deliver()
+	if err := l.deliver(); err != nil {
+		t.Error(err)
+	}
 	ctx := within(t)
-	// Whatever arrives late has arrived when the node has answered after it.
-	time.Sleep(20 * time.Millisecond)
 	if got := h.Client().LRange(ctx, "{lost}:effects", 0, -1).Val(); len(got) != 3 || got[0] != "0" || got[1] != "1" || got[2] != "2" {
 		t.Errorf("the effects are %v", got)
 	}
