@@ -80,11 +80,13 @@ func TestFirstConnectionIsRetriedWithinABound(t *testing.T) {
 	c := emulated(t, 0)
 	ctx := within(t, 30*time.Second)
 	reachable := make(chan struct{})
+	var refused atomic.Int64
 	late := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		select {
 		case <-reachable:
 			return c.dialer(ctx, network, addr)
 		default:
+			refused.Add(1)
 			return nil, errors.New("nobody there yet")
 		}
 	}
@@ -102,8 +104,9 @@ func TestFirstConnectionIsRetriedWithinABound(t *testing.T) {
 	if err := client.Get(short, "k").Err(); !errors.As(err, &notRun) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("GET from nobody: %v", err)
 	}
-	time.AfterFunc(100*time.Millisecond, func() { close(reachable) })
-	if err := shim.Connect(ctx, client, 10*time.Second); err != nil {
+	before := refused.Load()
+	defer c.once(func() bool { return refused.Load() > before }, func() { close(reachable) })()
+	if err := shim.Connect(ctx, client, 20*time.Second); err != nil {
 		t.Errorf("Connect to latecomers: %v", err)
 	}
 	if err := client.Set(ctx, "k", 1, 0).Err(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -193,15 +194,43 @@ func (c *cluster) isMaster(node int) bool {
 	return ok && len(role) > 0 && role[0] == "master"
 }
 
-// soon does something a little later. The function it returns waits until that
-// is done: nothing of it may outlive the test.
-func soon(do func()) (done func()) {
+// once does something as soon as a condition holds. The function it returns waits
+// until that is done: nothing of it may outlive the test.
+func (c *cluster) once(holds func() bool, do func()) (done func()) {
 	var work sync.WaitGroup
 	work.Go(func() {
-		time.Sleep(150 * time.Millisecond)
+		for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				c.t.Error("what was waited for did not happen")
+				break
+			}
+		}
 		do()
 	})
 	return work.Wait
+}
+
+// tells returns a condition: that a node has answered with an error since.
+func (c *cluster) tells(code string) func() bool {
+	field := "errorstat_" + code + ":count"
+	before := c.sum("errorstats", field)
+	return func() bool { return c.sum("errorstats", field) > before }
+}
+
+// blocks is the condition that a client waits for a key.
+func (c *cluster) blocks() bool { return c.sum("clients", "blocked_clients") > 0 }
+
+// sum adds up a field of INFO over all nodes that answer.
+func (c *cluster) sum(section, field string) (sum int) {
+	for _, node := range c.nodes {
+		for line := range strings.Lines(node.Info(context.Background(), section).Val()) {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), field); ok {
+				n, _ := strconv.Atoi(text[1:]) // behind a colon or an equals sign
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 // lossy is a dialer through which replies can be lost: the command arrives and
@@ -368,7 +397,7 @@ func join(c *cluster) *cluster {
 			c.do(j, "CLUSTER", "MEET", host, port, bus)
 		}
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for i := range c.nodes {
 		for {
 			info, nodes := c.do(i, "CLUSTER", "INFO").(string), c.do(i, "CLUSTER", "NODES").(string)
@@ -402,7 +431,7 @@ func (c *cluster) replicaOf(master int) int {
 // once they have heard of an offset.
 func (c *cluster) listReplicas() {
 	c.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for i := range c.nodes {
 		if c.isMaster(i) {
 			c.do(i, "PUBLISH", "anything", "something")

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +64,7 @@ func TestPipelineBehindTryAgainRunsOnce(t *testing.T) {
 		})
 		t.Run("until the move ends", func(t *testing.T) {
 			client := c.made(shim.Options{})
-			finished := soon(func() { c.finish(move) })
+			finished := c.once(c.tells("TRYAGAIN"), func() { c.finish(move) })
 			mget, incr := pipelined(client)
 			finished()
 			if err := errors.Join(mget.Err(), incr.Err()); err != nil || len(mget.Val()) != 2 || mget.Val()[1] != "v" {
@@ -243,7 +245,7 @@ func TestFollowsToANodeWithoutSlots(t *testing.T) {
 			}
 			// A client that blocks there waits as long as it asked to.
 			list := tagged(7, "list")
-			pushed := soon(func() { _ = client.RPush(ctx, list, "job").Err() })
+			pushed := c.once(c.blocks, func() { _ = client.RPush(ctx, list, "job").Err() })
 			if job, err := client.BLPop(ctx, 10*time.Second, list).Result(); err != nil || job[1] != "job" {
 				t.Errorf("BLPOP at a node without slots: %v, %v", job, err)
 			}
@@ -331,7 +333,7 @@ func TestTransactionWaitsForItsKeys(t *testing.T) {
 			}
 			want++
 			patient := c.made(shim.Options{})
-			finished := soon(func() { c.finish(move) })
+			finished := c.once(c.tells("ASK"), func() { c.finish(move) })
 			if _, err := patient.TxPipelined(ctx, both); err != nil {
 				t.Error(err)
 			}
@@ -419,6 +421,18 @@ func TestDroppedAfterExecutingRunsOnce(t *testing.T) {
 func TestCommandsOutliveACrash(t *testing.T) {
 	eachCluster(t, 1, func(t *testing.T, c *cluster) {
 		ctx := within(t, 60*time.Second)
+		var inVain atomic.Int64 // dials of the master that has died
+		dial := c.dialer
+		if dial == nil {
+			dial = (&net.Dialer{}).DialContext
+		}
+		c.dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dial(ctx, network, addr)
+			if err != nil && addr == c.addrs[0] {
+				inVain.Add(1)
+			}
+			return conn, err
+		}
 		client := c.made(shim.Options{})
 		key := tagged(0, "k")
 		if err := client.Set(ctx, key, 0, 0).Err(); err != nil {
@@ -429,7 +443,8 @@ func TestCommandsOutliveACrash(t *testing.T) {
 			t.Fatalf("WAIT: %d, %v", n, err)
 		}
 		c.kill(0)
-		defer soon(func() { c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER") })()
+		missed := func() bool { return inVain.Load() > 0 }
+		defer c.once(missed, func() { c.do(replica, "CLUSTER", "FAILOVER", "TAKEOVER") })()
 		lostReplies := 0
 		for i := 0; i < 20; {
 			var lost *shim.LostReplyError

@@ -52,7 +52,7 @@ func TestScript(t *testing.T) {
 
 			// In the middle of a move it waits for the end.
 			move := c.half(9000, (c.owner(9000)+1)%3, b)
-			finished := soon(func() { c.finish(move) })
+			finished := c.once(c.tells("TRYAGAIN"), func() { c.finish(move) })
 			if n, err := transfer.Run(ctx, client, keys, 2).Int(); err != nil || n != 12 {
 				t.Errorf("while the slot moves: %d, %v", n, err)
 			}

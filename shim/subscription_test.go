@@ -63,13 +63,20 @@ type dying struct {
 
 func (d *dying) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := d.Dialer(ctx, network, addr)
-	return &dyingConn{Conn: conn, dialer: d}, err
+	return &dyingConn{Conn: conn, dialer: d, noticed: make(chan struct{})}, err
 }
 
 type dyingConn struct {
 	net.Conn
-	dialer *dying
-	dead   atomic.Bool
+	dialer  *dying
+	dead    atomic.Bool
+	noticed chan struct{} // closed when the reader has given up
+	once    sync.Once
+}
+
+func (c *dyingConn) Close() error {
+	c.once.Do(func() { close(c.noticed) })
+	return c.Conn.Close()
 }
 
 func (c *dyingConn) SetWriteDeadline(at time.Time) error {
@@ -85,7 +92,8 @@ func (c *dyingConn) Write(b []byte) (int, error) {
 		_ = c.Conn.Close()
 	}
 	if c.dead.Load() {
-		time.Sleep(2 * time.Millisecond) // the reader notices meanwhile
+		<-c.noticed
+		time.Sleep(2 * time.Millisecond) // its turn at the lock that is held here is next then
 		return len(b), nil
 	}
 	return c.Conn.Write(b)
@@ -213,7 +221,7 @@ func TestShardedSubscriptionFollowsItsSlots(t *testing.T) {
 			}
 			hear(t, ctx, client, s, "one more")
 			s.Remove("one more")
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(time.Minute)
 			for client.SPublish(ctx, "one more", "x").Val() != 0 {
 				if time.Now().After(deadline) {
 					t.Fatal("the channel that was removed still has a subscriber")
