@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,6 +130,9 @@ func Hostnames(format string) Option {
 	return func(o *options) error {
 		if strings.Count(format, "%") != 1 || !strings.Contains(format, "%d") {
 			return badOption("host names %q need one %%d for the number of the node", format)
+		}
+		if name := fmt.Sprintf(format, 1); !plainHost(name) {
+			return badOption("host name %q has more than letters, digits, dots, hyphens, underscores and colons in it", name)
 		}
 		o.hostname = format
 		return nil

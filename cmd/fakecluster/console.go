@@ -20,7 +20,7 @@ import (
 type consoleFlags struct {
 	HTTP      string `name:"http" placeholder:"HOST:PORT" help:"Serve the console, the HTTP API and /metrics there, such as ${consoleAddr}; in a terminal they are on without."`
 	NoHTTP    bool   `name:"no-http" help:"Serve no console."`
-	HTTPToken string `name:"http-token" help:"Token that users of the HTTP API must show; without, one is made up where other machines can reach it."`
+	HTTPToken string `name:"http-token" help:"Token that users of the HTTP API must show; without, one is made up where other machines can reach it and where nodes ask for a password."`
 }
 
 // consoleAddr is where the console is unless said otherwise; it moves to a free
@@ -58,14 +58,12 @@ func (s *serve) openConsole(c *emulator.Cluster, x *control.Controller, log *slo
 	if err != nil {
 		return "", nil, fmt.Errorf("console: %w", err)
 	}
-	token, open := s.Console.HTTPToken, !isLoopback(host)
-	if open {
-		if ip := net.ParseIP(host); ip.IsUnspecified() {
-			host = "localhost"
-		}
-		if token == "" {
-			token = rand.Text()
-		}
+	token := s.Console.HTTPToken
+	if token == "" && (!isLoopback(host) || s.asksPassword()) {
+		token = rand.Text()
+	}
+	if ip := net.ParseIP(host); ip.IsUnspecified() {
+		host = "localhost"
 	}
 	options := console.Options{Ctl: s.ctlLine(c), ReadOnly: !s.Control, Token: token}
 	if named, _, err := net.SplitHostPort(s.Console.HTTP); err == nil && net.ParseIP(named) == nil && named != "" {

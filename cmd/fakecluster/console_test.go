@@ -62,18 +62,23 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-func TestConsoleBeyondLoopbackWantsAToken(t *testing.T) {
-	port := freeport.InARow(t, 3)
-	r := start(t, "redis-cli", "--port", strconv.Itoa(port), "--http", "0.0.0.0:0")
-	found := regexp.MustCompile(`  (http://localhost:\d+/)#token=(\S+)\n`).FindStringSubmatch(r.stdout.String())
-	if found == nil {
-		t.Fatalf("the banner lacks the token: %s", r.stdout)
-	}
-	if status, answer := fetch(t, "GET", found[1]+"api/v1/state", "", ""); status != 401 {
-		t.Errorf("without the token: %d %s", status, answer)
-	}
-	if status, answer := fetch(t, "GET", found[1]+"api/v1/state", found[2], ""); status != 200 {
-		t.Errorf("with the token: %d %s", status, answer)
+// Where other machines reach the console, and where clients must log in, it is not
+// open to whoever comes.
+func TestConsoleWantsAToken(t *testing.T) {
+	for _, flags := range [][]string{{"--http", "0.0.0.0:0"}, {"--http", "127.0.0.1:0", "--password", "sesame"}} {
+		r := start(t, "redis-cli", append(flags, "--port", strconv.Itoa(freeport.InARow(t, 3)))...)
+		found := regexp.MustCompile(`  (http://(?:localhost|127.0.0.1):\d+/)#token=(\S+)\n`).FindStringSubmatch(r.stdout.String())
+		if found == nil {
+			t.Fatalf("%v: the banner lacks the token: %s", flags, r.stdout)
+		}
+		for _, path := range []string{"api/v1/state", "metrics"} {
+			if status, answer := fetch(t, "GET", found[1]+path, "", ""); status != 401 {
+				t.Errorf("%v: %s without the token: %d %s", flags, path, status, answer)
+			}
+			if status, answer := fetch(t, "GET", found[1]+path, found[2], ""); status != 200 {
+				t.Errorf("%v: %s with the token: %d %s", flags, path, status, answer)
+			}
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ type execute struct {
 	Masters      int    `default:"3" help:"Masters, which share the hash slots."`
 	Replicas     int    `default:"0" help:"Replicas of every master."`
 	Standalone   bool   `help:"One ordinary Redis instead of a cluster."`
-	Password     string `help:"Password that clients must authenticate with."`
+	Password     string `help:"Password that clients must authenticate with. In the environment other users of the machine do not see it, as they see arguments."`
 	RedisVersion string `default:"7.2" placeholder:"VERSION" help:"Redis version to emulate: 6.2, 7.0, 7.2 or 7.4."`
 	Load         string `type:"path" placeholder:"FILE" help:"File to load first: an RDB dump, or Redis commands in RESP or one a line."`
 	readinessFlags
@@ -68,6 +68,7 @@ func (e *execute) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := e.readinessFlags.check(e.Standalone); err != nil {
 		return err
 	}
+	outliveReaders()
 	opts := []emulator.Option{
 		emulator.TCP("127.0.0.1", 0), emulator.RedisVersion(e.RedisVersion), emulator.Password(e.Password), control.Option(),
 	}

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -300,6 +299,10 @@ func TestNonsenseIsRefused(t *testing.T) {
 		{[]string{"--bind", "::"}, "--protected-mode no"},
 		{[]string{"--bind", "nosuch.invalid", "--password", "x"}, "nosuch.invalid"},
 		{[]string{"--standalone", "--empty"}, "exclude each other"},
+		{[]string{"--standalone", "--replicas", "1"}, "no --replicas"},
+		{[]string{"--standalone", "--readiness", "/nosuch/dir/report.html"}, "--readiness"},
+		{[]string{"--announce-host", "a b"}, "announced host"},
+		{[]string{"--hostnames", "node %d,x"}, "host name"},
 		{[]string{"--port", strconv.Itoa(port)}, fmt.Sprintf("127.0.0.1:%d is taken", port)},
 		{[]string{"--port", strconv.Itoa(freeport.InARow(t, 3)), "--ready-file", "/nosuch/dir/ready"}, "--ready-file"},
 	} {
@@ -330,17 +333,6 @@ func TestHelpNamesFlagsAndVariables(t *testing.T) {
 	}
 }
 
-// The program as users get it ends with 0 on SIGTERM and on Ctrl-C.
-func TestSignals(t *testing.T) {
-	binary := built(t)
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		cmd := exec.Command(binary, "--port", strconv.Itoa(freeport.InARow(t, 3)))
-		if _, err := endedBy(t, signal, cmd, "redis-cli"); err != nil {
-			t.Errorf("after %v: %v", signal, err)
-		}
-	}
-}
-
 // built is the program as users get it.
 func built(t *testing.T) (binary string) {
 	t.Helper()
@@ -363,36 +355,3 @@ var buildOnce = sync.OnceValues(func() (binary string, err error) {
 	}
 	return binary, nil
 })
-
-// endedBy starts a program, sends it a signal once it has printed ready, and
-// returns what it printed and how it ended.
-func endedBy(t *testing.T, signal syscall.Signal, cmd *exec.Cmd, ready string) (printed string, err error) {
-	t.Helper()
-	stdout := newOutput()
-	cmd.Stdout = stdout
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	deadline := time.After(20 * time.Second)
-	for !strings.Contains(stdout.String(), ready) {
-		select {
-		case <-stdout.grew:
-		case <-deadline:
-			cmd.Process.Kill()
-			t.Fatalf("no %q after 20 s", ready)
-		}
-	}
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-exited:
-		return stdout.String(), err
-	case <-deadline:
-		cmd.Process.Kill()
-		t.Fatalf("still there long after %v", signal)
-		return "", nil
-	}
-}

@@ -23,6 +23,11 @@ func (f *readinessFlags) check(standalone bool) error {
 	case len(f.Readiness) > 0 && !standalone:
 		return usagef("--readiness is for a program that uses one Redis: add --standalone")
 	}
+	for _, file := range f.Readiness { // now, rather than when all is over
+		if err := wholefile.Possible(file); err != nil {
+			return usagef("--readiness: %w", err)
+		}
+	}
 	return nil
 }
 

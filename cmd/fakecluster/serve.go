@@ -33,7 +33,7 @@ type serve struct {
 	Hostnames         string        `placeholder:"FORMAT" help:"Host names the nodes announce, such as redis-%d.local."`
 	PreferredEndpoint string        `default:"ip" enum:"ip,hostname,unknown-endpoint" help:"What clients are told to connect to: ${enum}."`
 	Control           bool          `default:"true" negatable:"" help:"Understand the command FAKECLUSTER, with which clients and fakecluster ctl steer the cluster."`
-	Password          string        `help:"Password that clients must authenticate with."`
+	Password          string        `help:"Password that clients must authenticate with. In the environment other users of the machine do not see it, as they see arguments."`
 	Seed              uint64        `default:"1" help:"Makes random choices, node ids first, repeatable."`
 	InOrder           bool          `help:"Serve clients in the order in which they wrote, as one event loop does."`
 	DeclaredKeysOnly  bool          `help:"Refuse scripts every key they did not declare, even on the same node."`
@@ -69,6 +69,7 @@ func (s *serve) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	outliveReaders()
 	log := s.logger(stderr)
 	recorder := s.recorder()
 	dir, err := s.open(log)
@@ -121,6 +122,9 @@ func (s *serve) check() error {
 	}
 	if s.Standalone && s.Empty {
 		return usagef("--standalone and --empty exclude each other")
+	}
+	if s.Standalone && s.Replicas > 0 {
+		return usagef("--standalone is one server, which has no --replicas")
 	}
 	return s.readinessFlags.check(s.Standalone)
 }
@@ -202,6 +206,10 @@ func (s *serve) clusters(log *slog.Logger, recorder *readiness.Recorder, dir *ke
 	second := append(at(s.Masters*(1+s.Replicas)), shared...)
 	return [][]emulator.Option{first, append(second, emulator.Servers(plain))}, nil
 }
+
+// asksPassword reports whether clients must log in, who then must not get round
+// that by the console.
+func (s *serve) asksPassword() bool { return s.Password != "" || s.Users != "" }
 
 // startError tells apart what the user can put right.
 func startError(err error) error {

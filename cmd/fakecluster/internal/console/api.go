@@ -154,7 +154,7 @@ func (c *Console) listVerbs(w http.ResponseWriter, _ *http.Request) error {
 // verb serves one verb of the grammar.
 func (c *Console) verb(name string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		args, err := wordsOf(w, r)
+		args, err := wordsOf(r)
 		if err != nil {
 			return err
 		}
@@ -174,24 +174,14 @@ func (c *Console) verb(name string) func(http.ResponseWriter, *http.Request) err
 	}
 }
 
-// maxBody bounds a request's body, in bytes.
-const maxBody = 64 << 10
-
-func wordsOf(w http.ResponseWriter, r *http.Request) ([]string, error) {
+func wordsOf(r *http.Request) ([]string, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, problem{Status: http.StatusUnsupportedMediaType, Title: "unsupported media type", Detail: "send application/json"}
 	}
 	var words Words
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&words)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, problem{Status: http.StatusRequestEntityTooLarge, Title: "too large", Detail: err.Error()}
-	case errors.Is(err, io.EOF): // no body, no words
-		return nil, nil
-	case err != nil:
+	if err := decoder.Decode(&words); err != nil && !errors.Is(err, io.EOF) { // no body, no words
 		return nil, badRequest(err.Error())
 	}
 	return words.Args, nil

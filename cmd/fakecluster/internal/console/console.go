@@ -71,7 +71,7 @@ func (c *Console) Handler() http.Handler {
 		panic(err) // the folder is embedded above
 	}
 	mux.Handle("/", http.FileServerFS(files))
-	return guard{token: c.options.Token, hosts: c.options.Hosts}.wrap(mux)
+	return withWholeBody(guard{token: c.options.Token, hosts: c.options.Hosts}.wrap(mux))
 }
 
 // health answers those who ask whether the process is well: it is when it
@@ -97,7 +97,7 @@ func (c *Console) Serve(ctx context.Context, serve func(*http.Server) error) err
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
-		Handler: c.Handler(), ReadHeaderTimeout: 10 * time.Second,
+		Handler: c.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	stopped := make(chan struct{})

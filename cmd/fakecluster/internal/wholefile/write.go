@@ -11,7 +11,7 @@ import (
 // Write makes a file appear with its content complete, in the place of what is
 // there, or leaves that as it was.
 func Write(file string, content []byte) error {
-	unfinished, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.tmp")
+	unfinished, err := begin(file)
 	if err != nil {
 		return err
 	}
@@ -24,4 +24,17 @@ func Write(file string, content []byte) error {
 		return errors.Join(err, os.RemoveAll(unfinished.Name()))
 	}
 	return nil
+}
+
+// Possible returns why a file could not be written, as far as can be told before.
+func Possible(file string) error {
+	unfinished, err := begin(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unfinished.Close(), os.Remove(unfinished.Name()))
+}
+
+func begin(file string) (unfinished *os.File, err error) {
+	return os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.tmp")
 }
