@@ -23,7 +23,7 @@ MODULE := github.com/fakecluster/fakecluster
 # Packages that talk to other programs at length; the rest are unit tests.
 LONG := (tests/(oracle|interop|console|scenarios|soak)|shim|layoutkit|broker|examples/shop)
 
-.PHONY: steady sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke guard redis clients shim release release-smoke image debian-clients console chromium
+.PHONY: steady sbom vuln verify licences scenarios fuzz fuzz-smoke test conformance soak oracle bench microbench check unit oracle-short oracle-long lua-fuzz upstream interop layoutkit broker bench-smoke guard redis clients shim release archives release-smoke image debian-clients console chromium
 
 test: redis check unit oracle-short
 
@@ -41,7 +41,7 @@ oracle-short:
 	ORACLE_N=$(ORACLE_SHORT) $(GO) test -count=1 -timeout 5m ./tests/oracle/...
 
 oracle-long:
-	ORACLE_N=$(ORACLE_LONG) $(GO) test -count=1 -timeout 15m ./tests/oracle/...
+	ORACLE_N=$(ORACLE_LONG) $(GO) test -race -count=1 -timeout 20m ./tests/oracle/...
 
 # The corpus of snippets, mutated and generated Lua programs against real Redis.
 lua-fuzz:
@@ -61,10 +61,10 @@ fuzz-smoke:
 
 # What must be the same a hundred times: replies and traces of one seed, and the
 # tests of the fixture in any order.
-FIXTURE := Test(Start|ReplicasServeReads|Standalone|Password|TCP|DialingNobody|NodesByKeyAndSlot|ClustersRunSideBySide|SameSeedSameIDs|AnHourOfTTLTakesNoTimeInABubble|KeysExpireWithoutBeingLookedAt|BlockingTimesOutInABubble|AdvanceMovesExpiryAndTimeouts)
+FIXTURE = $(shell sed -n 's/^func \(Test[A-Z][A-Za-z0-9]*\)(t .*/\1/p' emulator/fixture_test.go emulator/bubble_test.go | paste -sd '|')
 steady:
 	FAKECLUSTER_REPEAT=100 $(GO) test -count=1 -run TestSameSeedSameReplies ./emulator
-	$(GO) test -count=100 -shuffle=on -run '^$(FIXTURE)$$' ./emulator
+	$(GO) test -count=100 -shuffle=on -run '^($(FIXTURE))$$' ./emulator
 	$(GO) test -count=100 -shuffle=on ./examples/embed ./examples/session
 
 oracle: redis
@@ -78,21 +78,21 @@ scenarios:
 	$(GO) test -race -count=1 -timeout 10m ./tests/scenarios
 
 interop:
-	$(GO) test -count=1 -timeout 15m -v ./tests/interop
+	$(GO) test -race -count=1 -timeout 20m -v ./tests/interop
 
 # The console in a browser; pictures of it are left in $FAKECLUSTER_SCREENSHOTS.
 FAKECLUSTER_SCREENSHOTS ?= $(CURDIR)/dist/screenshots
 console: chromium
-	FAKECLUSTER_SCREENSHOTS=$(FAKECLUSTER_SCREENSHOTS) $(GO) test -count=1 -timeout 10m -v ./tests/console
+	FAKECLUSTER_SCREENSHOTS=$(FAKECLUSTER_SCREENSHOTS) $(GO) test -race -count=1 -timeout 15m -v ./tests/console
 
 shim:
 	$(GO) test -race -count=1 -timeout 10m ./shim/...
 
 layoutkit:
-	$(GO) test -count=1 -timeout 15m ./layoutkit/...
+	$(GO) test -race -count=1 -timeout 20m ./layoutkit/...
 
 broker:
-	$(GO) test -count=1 -timeout 15m ./broker/... ./examples/shop/...
+	$(GO) test -race -count=1 -timeout 20m ./broker/... ./examples/shop/...
 
 # Against real Redis and miniredis, on a machine that does nothing else: writes
 # docs/benchmarks.md. Takes most of an hour; broken off, it goes on where it was.
@@ -166,7 +166,12 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 BUILD := CGO_ENABLED=0 GOTOOLCHAIN=$(TOOLCHAIN) $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.stamped=$(VERSION)"
 
-release:
+release: archives
+	$(MAKE) sbom VERSION=$(VERSION)
+	cd dist && sha256sum *.tar.gz *.cdx.json > SHA256SUMS
+	$(MAKE) release-smoke VERSION=$(VERSION)
+
+archives:
 	rm -rf dist/fakecluster_* dist/SHA256SUMS && mkdir -p dist
 	@for platform in $(PLATFORMS); do \
 		os=$${platform%/*}; arch=$${platform#*/}; name=fakecluster_$(VERSION)_$${os}_$${arch}; \
@@ -177,9 +182,6 @@ release:
 		tar -C dist --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=u,go-w -cf - $$name | gzip -n > dist/$$name.tar.gz; \
 		rm -r dist/$$name; \
 	done
-	$(MAKE) sbom VERSION=$(VERSION)
-	cd dist && sha256sum *.tar.gz *.cdx.json > SHA256SUMS
-	$(MAKE) release-smoke VERSION=$(VERSION)
 
 # What each binary is made of, for those who look for known faults in it. No time
 # and no serial number is in it, so that two of a version are the same.
@@ -190,7 +192,7 @@ sbom:
 	for platform in $(PLATFORMS); do \
 		os=$${platform%/*}; arch=$${platform#*/}; \
 		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 "$$tool"/cyclonedx-gomod app -json -noserial -notimestamp -licenses \
-			-main cmd/fakecluster -output dist/fakecluster_$(VERSION)_$${os}_$${arch}.cdx.json . 2>/dev/null; \
+			-main cmd/fakecluster -output dist/fakecluster_$(VERSION)_$${os}_$${arch}.cdx.json . 2>"$$tool/said" || { cat "$$tool/said"; exit 1; }; \
 	done
 
 # Known faults in what is used, by the release too.
@@ -205,21 +207,25 @@ verify:
 licences:
 	FAKECLUSTER_UPDATE=1 $(GO) test -count=1 -run TestLicences ./cmd/fakecluster
 
-# The archive for this machine's Linux: unpacked, it is of the version and runs,
-# and a copy of the sources elsewhere makes the same binary.
+# The archive for this machine's Linux, unpacked, is of the version and runs; its
+# SBOM has all modules; a copy of the sources elsewhere makes the same archives.
 release-smoke:
 	cd dist && sha256sum --quiet -c SHA256SUMS
 	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; \
-	tar -C "$$smoke" -xzf dist/fakecluster_$(VERSION)_linux_$$($(GO) env GOARCH).tar.gz; \
-	binary=$$(echo "$$smoke"/*/fakecluster); \
+	archive=fakecluster_$(VERSION)_linux_$$($(GO) env GOARCH); \
+	tar -C "$$smoke" -xzf dist/$$archive.tar.gz; \
+	binary=$$smoke/$$archive/fakecluster; \
 	test "$$("$$binary" --version)" = "fakecluster $(VERSION)"; \
 	"$$binary" exec --masters 3 -- "$$binary" slot foo >/dev/null; \
 	test "$$("$$binary" exec -- sh -c '"$$0" status --addr "$${REDIS_CLUSTER_NODES%%,*}"' "$$binary" | head -1)" = \
 		"state ok, 16384 of 16384 slots owned, 3 masters, 0 replicas, 0 keys"; \
+	for module in $$(CGO_ENABLED=0 GOOS=linux $(GO) list -deps -f '{{with .Module}}{{.Path}}{{end}}' ./cmd/fakecluster | sort -u); do \
+		grep -qF "\"name\": \"$$module\"" dist/$$archive.cdx.json || { echo "the SBOM lacks $$module"; exit 1; }; \
+	done; \
 	mkdir "$$smoke/again"; tar --exclude=./dist --exclude=./.git --exclude=node_modules -cf - . | tar -C "$$smoke/again" -xf -; \
-	(cd "$$smoke/again" && $(BUILD) -o ../again.bin ./cmd/fakecluster); \
-	cmp "$$binary" "$$smoke/again.bin"; \
-	echo "the Linux archive runs, and can be built again"
+	$(MAKE) -C "$$smoke/again" archives VERSION=$(VERSION) >/dev/null; \
+	for archive in dist/*.tar.gz; do cmp "$$archive" "$$smoke/again/$$archive"; done; \
+	echo "the Linux archive runs, its SBOM is whole, and all can be built again"
 
 image:
 	docker build --build-arg VERSION=$(VERSION) -t fakecluster:$(VERSION) .
