@@ -292,15 +292,15 @@ func (u *unpacker) mapping(n int) vm.Value {
 }
 
 // unpack decodes up to limit values from offset on. With neither, it decodes
-// all and returns no offset.
+// all and returns no offset. The original compares 64 bits and prints 32.
 func unpack(t *vm.Thread, limit, offset int) int {
 	all := limit == 0 && offset == 0
 	s := t.CheckString(1)
 	if offset < 0 || limit < 0 {
-		t.Fail("Invalid request to unpack with offset of ", itoa(offset), " and limit of ", itoa(len(s)), ".")
+		t.Fail("Invalid request to unpack with offset of ", itoa(int(int32(offset))), " and limit of ", itoa(len(s)), ".")
 	}
 	if offset > len(s) {
-		t.Fail("Start offset ", itoa(offset), " greater than input length ", itoa(len(s)), ".")
+		t.Fail("Start offset ", itoa(int(int32(offset))), " greater than input length ", itoa(len(s)), ".")
 	}
 	if all {
 		limit = math.MaxInt32
@@ -324,14 +324,14 @@ func unpack(t *vm.Thread, limit, offset int) int {
 func msgUnpack(t *vm.Thread) int { return unpack(t, 0, 0) }
 
 func msgUnpackOne(t *vm.Thread) int {
-	offset := int(int32(t.OptInteger(2, 0)))
+	offset := t.OptInteger(2, 0)
 	t.SetTop(1)
 	return unpack(t, 1, offset)
 }
 
 func msgUnpackLimit(t *vm.Thread) int {
-	limit := int(int32(t.CheckInteger(2)))
-	offset := int(int32(t.OptInteger(3, 0)))
+	limit := t.CheckInteger(2)
+	offset := t.OptInteger(3, 0)
 	t.SetTop(1)
 	return unpack(t, limit, offset)
 }
