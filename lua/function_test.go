@@ -38,6 +38,7 @@ var libraries = []struct {
 	{"#!lua name=n3\nredis.register_function('f', function() string.x = 1 end)", [][]string{{"f", "0"}}},
 	{"#!lua name=n4\nredis.register_function('f', function() return loadstring('return 5')() end)", [][]string{{"f", "0"}}},
 	{"#!lua name=n5\nredis.register_function('f', function() return loadstring('return nope')() end)", [][]string{{"f", "0"}}},
+	{"#!lua name=n6\nredis.register_function('f', function() error(setmetatable({err='A b'}, {\n__newindex=function(_, k) error(k) end})) end)\nredis.register_function('g', error)", [][]string{{"f", "0"}}},
 	{"no shebang", nil},
 	{"#!lua", nil},
 	{"#!lua\n", nil},

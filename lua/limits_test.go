@@ -41,6 +41,9 @@ func TestBombs(t *testing.T) {
 		{"reply in maps", "local t = {map = {a = ('x'):rep(1000)}} for i = 1, 60 do t = {map = {a = t, b = t}} end return t", "not enough memory"},
 		{"command", "local s, t = ('x'):rep(2^20), {} for i = 1, 1000 do t[i] = s end return redis.call('mget', unpack(t))", "not enough memory"},
 		{"json of little", "local t = {('x'):rep(100)} for i = 1, 60 do t = {t, t} end return cjson.encode(t)", "not enough memory"},
+		{"error table", "error(setmetatable({}, {__index = function(t, k) local s = k while true do s = s .. s end end}))", "not enough memory"},
+		{"error table of itself", "error(setmetatable({}, {__index = function(t, k) return t[k .. 'x'] end}))", "C stack overflow"},
+		{"written error table", "error(setmetatable({}, {__newindex = function(t, k) t[k .. 'x'] = 1 end}))", "C stack overflow"},
 		{"load", "return load(function() return 'x = x ' end)", "not enough memory"},
 	}
 	r := New(Options{RedisVersion: "7.0.15", Limits: Limits{Memory: 16 << 20}})
@@ -81,6 +84,8 @@ func TestInterrupt(t *testing.T) {
 		{"load", "load(function() while true do end end)"},
 		{"pack", "local t = {} for i = 1, 200 do t[i] = '' end for d = 1, 14 do local u = {} for i = 1, 200 do u[i] = t end t = u end cmsgpack.pack(t)"},
 		{"reply", "local t = {} for i = 1, 200 do t = {t, t} end return t"},
+		{"error table's reading", "error(setmetatable({}, {__index = function() while true do end end}))"},
+		{"error table's writing", "error(setmetatable({err = 'x'}, {__newindex = function() while true do end end}))"},
 		{"calls", "while true do redis.call('ping') end"},
 	}
 	r := New(Options{RedisVersion: "7.0.15"})
@@ -143,5 +148,26 @@ func TestStateIsKept(t *testing.T) {
 	r.FlushScripts()
 	if again := evalOurs(r, 2, "return math.random(1e9)", nil, nil); first != again {
 		t.Errorf("a new state does not start the generator again: %q, then %q", first, again)
+	}
+}
+
+// TestErrorTablesThatCrashRedis raises tables whose message the server cannot
+// read: Redis 7.0.15 dies of each.
+func TestErrorTablesThatCrashRedis(t *testing.T) {
+	tests := []struct{ source, want string }{
+		{"error({})", "-ERR execution failure script: "},
+		{"error({ok = 'x'})", "-ERR execution failure script: "},
+		{"error(setmetatable({}, {__index = redis}))", "-ERR execution failure script: "},
+		{"error(setmetatable({}, {__index = function() error('unread') end}))", "-ERR Error running script "},
+		{"error(setmetatable({}, {__index = function() error({}) end}))", "-ERR Error running script "},
+	}
+	r := New(Options{RedisVersion: "7.0.15"})
+	for _, test := range tests {
+		if got := evalOurs(r, 2, test.source, nil, nil); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %q, want an error that begins with %q", test.source, got, test.want)
+		}
+		if got := evalOurs(r, 2, "return 'alive'", nil, nil); got != "$5\r\nalive\r\n" {
+			t.Fatalf("after %s: %q", test.source, got)
+		}
 	}
 }

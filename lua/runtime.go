@@ -115,6 +115,8 @@ type state struct {
 	resp    int
 	builder Builder
 	handler vm.Value
+	// readError is a function that reads an error table.
+	readError vm.Value
 	// undefined is the metatable that makes reading an absent field an error.
 	undefined *vm.Table
 
@@ -147,7 +149,8 @@ func (r *Runtime) newState() *state {
 	if s.version.number() >= 0x070400 {
 		lib.OpenOS(s.g)
 	}
-	s.handler = s.g.NewFunction(errorHandler)
+	s.handler = s.newErrorHandler()
+	s.readError = s.g.NewFunction(readErrorTable)
 	return s
 }
 
@@ -203,24 +206,6 @@ func undefinedGlobal(t *vm.Thread) int {
 	return 0
 }
 
-// errorHandler turns whatever a script raised into an error table and notes
-// where: in the function that raised it, or its caller if that was Go.
-func errorHandler(t *vm.Thread) int {
-	v := t.Arg(1)
-	table := v.Table()
-	if table == nil {
-		g := t.Global()
-		table = g.NewTable(0, 1)
-		table.SetStr("err", g.NewString("ERR "+lib.ToString(t, v).Str()))
-	}
-	if source, line, ok := t.ErrorOrigin(); ok {
-		t.RawSet(table, vm.Str("source"), t.Global().NewString(source))
-		t.RawSet(table, vm.Str("line"), vm.Int(line))
-	}
-	t.Push(vm.TableValue(table))
-	return 1
-}
-
 // Run executes a script and writes its reply, an error included.
 func (r *Runtime) Run(s *Script, server Server, keys, argv [][]byte, reply Sink) {
 	st := r.scriptState()
@@ -268,7 +253,7 @@ func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Si
 	}()
 	t := st.g.Main
 	if err := t.HandledPCall(nargs, 1, st.handler); err != nil {
-		reply.Error(errorText(err.Value, name))
+		reply.Error(st.errorText(err.Value, name))
 		return
 	}
 	v := t.Pop()
@@ -278,33 +263,4 @@ func (r *Runtime) run(st *state, nargs int, name string, server Server, reply Si
 	}
 	out := replier{sink: reply, resp: st.resp}
 	out.write(v, 0)
-}
-
-// errorText is the reply for an error nothing caught.
-func errorText(v vm.Value, name string) string {
-	table := v.Table()
-	if table == nil {
-		text := "execution failure"
-		if v.IsString() {
-			text = v.Str()
-		}
-		return oneLine("ERR Error running script " + name + ", " + text[:min(len(text), 100)])
-	}
-	e := table.GetStr("err")
-	text := "ERR execution failure"
-	if e.IsString() || e.IsNumber() {
-		text = cString(stringOf(e))
-	}
-	source, line := table.GetStr("source"), table.GetStr("line")
-	if (source.IsString() || source.IsNumber()) && (line.IsString() || line.IsNumber()) {
-		text += " script: " + name + ", on " + cString(stringOf(source)) + ":" + cString(stringOf(line)) + "."
-	}
-	return oneLine(text)
-}
-
-func stringOf(v vm.Value) string {
-	if v.IsNumber() {
-		return vm.FormatNumber(v.Float())
-	}
-	return v.Str()
 }

@@ -3279,3 +3279,58 @@ return 1
 #!lua
 
 return undefined_global
+----
+error(setmetatable({}, {__index = {err = 'FOO bar'}}))
+----
+local n = 0 error(setmetatable({}, {__newindex = {}, __index = function(t, k) n = n + 1 return k .. n end}))
+----
+pcall(redis.call, 'get') error(setmetatable({err = 17}, {__newindex = {}, __index = {source = 's', line = 7}}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = {}}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = function(t, k) rawset(t, k, 'set ' .. k) end}))
+----
+error(setmetatable({err = 'A b'}, {
+__newindex = function(t, k) error('new ' .. k) end}))
+----
+error(setmetatable({err = 'A b'}, {
+__newindex = function(t, k) error({err = 'NEW ' .. k}) end}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = function(t, k) error(t) end}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = error}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = 5}))
+----
+error(setmetatable({err = 'A b'}, {__newindex = function(t, k, v) rawset(t, k, v) getmetatable(t).__newindex = 5 end}))
+----
+error(redis)
+----
+return {err = setmetatable({}, {__index = {err = 'X y'}})}
+----
+return setmetatable({}, {__index = {err = 'X y'}})
+----
+return {pcall(error, setmetatable({}, {__index = {err = 'X y'}}))}
+----
+local n = 0 return {select(2, xpcall(error, function() n = n + 1 error(n) end)), n}
+----
+local n = 0 local function f() return 1 + f() end return {select(2, xpcall(f, function() n = n + 1 f() end)), n}
+----
+return xpcall(error, function(e)
+if not e then
+error('b') end return e end)
+----
+return {cmsgpack.unpack_limit('\1\2\3', 0, 0)}
+----
+return {cmsgpack.unpack_limit('\1\2\3', 2147483648, 0)}
+----
+return {cmsgpack.unpack_limit('\1\2\3', 2147483649, 0)}
+----
+return {cmsgpack.unpack_limit('\1\2\3', 4294967296, 0)}
+----
+return {cmsgpack.unpack_limit('\1\2\3', 4294967297, 0)}
+----
+local out = {}
+for _, n in ipairs({2147483648, 4294967296, 4294967297, -2147483648, -2147483649, -4294967295, -4294967297, 1e300, -1e300, 1/0, -1/0, 0/0, 9223372036854775807}) do
+for _, f in ipairs({function() return cmsgpack.unpack_one('\1\2\3', n) end, function() return cmsgpack.unpack_limit('\1\2\3', 1, n) end, function() return cmsgpack.unpack_limit('\1\2\3', n, 0) end, function() return cmsgpack.unpack_limit('\1\2\3', n, n) end}) do
+local _, a = pcall(f) out[#out + 1] = tostring(a) end end return out

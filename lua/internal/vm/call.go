@@ -171,8 +171,8 @@ func (t *Thread) PCall(nargs, results int) (err *Error) {
 			panic(r)
 		}
 		t.closeUpvalues(callee)
-		t.depth, t.goCalls, t.g.depth, t.g.Current = depth, goCalls, nested, current
-		t.top = callee
+		t.goCalls, t.g.depth, t.g.Current = goCalls, nested, current
+		t.unwind(depth, callee)
 		err = e
 	}()
 	t.call(callee, results)
@@ -202,12 +202,20 @@ func (t *Thread) HandledPCall(nargs, results int, handler Value) (err *Error) {
 			e = t.handle(e, handler)
 		}
 		t.closeUpvalues(callee)
-		t.depth, t.goCalls, t.g.depth = depth, goCalls, nested
-		t.top = callee
+		t.goCalls, t.g.depth = goCalls, nested
+		t.unwind(depth, callee)
 		err = e
 	}()
 	t.call(callee, results)
 	return nil
+}
+
+// unwind drops the frames and values above those of a protected call.
+func (t *Thread) unwind(depth, top int) {
+	t.depth, t.top = depth, top
+	if depth < maxFrames {
+		t.spareFrames = 0
+	}
 }
 
 // ReCall is a protected call with the handler in force, if there is one.
@@ -218,31 +226,18 @@ func (t *Thread) ReCall(nargs, results int) *Error {
 	return t.HandledPCall(nargs, results, t.handler)
 }
 
-const (
-	handlerFrames = 1000
-	// handlerAttempts is how often an error in a handler is handed to the
-	// handler again before it counts as hopeless.
-	handlerAttempts = maxGoCalls + maxGoCalls/8
-)
-
+// handle maps an error. An error of the handler is the handler's again, while
+// what raised it still stands, until such calls are nested too deeply.
 func (t *Thread) handle(e *Error, handler Value) *Error {
 	if handler.Function() == nil {
 		return errorInHandler()
 	}
-	t.spareFrames += handlerFrames
-	defer func() { t.spareFrames -= handlerFrames }()
-	for range handlerAttempts {
-		t.Push(handler)
-		t.Push(e.Value)
-		next := t.PCall(1, 1)
-		if next == nil {
-			return &Error{Value: t.Pop()}
-		}
-		if e = next; e.unhandled {
-			return e
-		}
+	t.Push(handler)
+	t.Push(e.Value)
+	if err := t.HandledPCall(1, 1, handler); err != nil {
+		return err
 	}
-	return errorInHandler()
+	return &Error{Value: t.Pop()}
 }
 
 // callMeta calls a handler with arguments and returns its result.

@@ -156,10 +156,10 @@ func (t *Thread) calledAs(depth int) (kind, name string) {
 	return "", ""
 }
 
-// ErrorOrigin tells where an error was raised, for a Go function that handles
-// it: in the function below the handler, or its caller if that is a Go function.
+// ErrorOrigin tells where an error was raised, for a Go function that its handler
+// calls: in the function below the handler, or its caller if that is a Go function.
 func (t *Thread) ErrorOrigin() (source string, line int, ok bool) {
-	for level := 1; level <= 2; level++ {
+	for level := 2; level <= 3; level++ {
 		depth, ok := t.level(level)
 		if !ok {
 			return "", 0, false

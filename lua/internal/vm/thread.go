@@ -10,6 +10,8 @@ const (
 	// maxFrames is where the reference implementation, which doubles its list of
 	// frames, reports a stack overflow.
 	maxFrames = 16384
+	// handlerFrames is how many more there may be until that error is caught.
+	handlerFrames = 1000
 	// maxGoCalls bounds nested calls that use the Go stack.
 	maxGoCalls = 200
 	// goStackSlots is the room a Go function finds on the stack.
@@ -49,7 +51,8 @@ type Thread struct {
 	resumer *Thread
 	handler Value // what maps the errors of the innermost protected call
 
-	// spareFrames is how many frames beyond the limit an error handler may use.
+	// spareFrames is how many frames beyond the limit the handler of a stack
+	// overflow may use.
 	spareFrames int
 }
 
@@ -106,6 +109,10 @@ func (t *Thread) growStack(need int) {
 
 func (t *Thread) pushFrame() *frame {
 	if t.depth+1 >= maxFrames+t.spareFrames {
+		if t.spareFrames > 0 {
+			panic(errorInHandler())
+		}
+		t.spareFrames = handlerFrames
 		t.Errorf("stack overflow")
 	}
 	t.depth++
