@@ -70,10 +70,11 @@ func (o scanOptions) matches(name string) bool {
 // until COUNT elements have been seen or the structure proves to be nearly
 // empty, and returns the last cursor. seen tells how many there have been.
 func (o scanOptions) walk(cursor uint64, seen func() int, step func(cursor uint64) uint64) uint64 {
-	// Redis takes up to ten empty buckets per element.
+	// Redis takes up to ten empty buckets per element; of a huge COUNT that
+	// overflows, which is as good as no bound.
 	for tries := o.count * 10; ; tries-- {
 		cursor = step(cursor)
-		if cursor == 0 || tries <= 0 || int64(seen()) >= o.count {
+		if cursor == 0 || tries == 0 || int64(seen()) >= o.count {
 			return cursor
 		}
 	}
