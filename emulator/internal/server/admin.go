@@ -57,6 +57,8 @@ func shutdown(c *command.Call) {
 	switch {
 	case abort:
 		c.Reply.Error("ERR No shutdown in progress.")
+	case s.node.scripts.slow && save != "nosave":
+		c.Reply.Error(s.node.scripts.running.busyError())
 	case s.node.onShutdown == nil:
 		c.Reply.Error("ERR Errors trying to SHUTDOWN. Check logs.")
 	case save == "save" && s.node.save() != nil:

@@ -26,10 +26,8 @@ const (
 	errNotBusy      = "NOTBUSY No scripts in execution right now."
 )
 
-var (
-	errScriptKilled   = errors.New("ERR Script killed by user with SCRIPT KILL...")
-	errFunctionKilled = errors.New("ERR Script killed by user with FUNCTION KILL.")
-)
+// errScriptKilled ends functions, too.
+var errScriptKilled = errors.New("ERR Script killed by user with SCRIPT KILL...")
 
 // watch executes a script or function and lets others in if it takes long.
 func (n *Node) watch(run *scriptRun, execute func()) {
@@ -102,20 +100,15 @@ func (r *scriptRun) busyError() string {
 
 func scriptKill(c *command.Call) {
 	s := &c.Client.(*session).node.scripts
-	isFunction := c.Spec.Name == "function|kill"
 	switch run := s.running; {
 	case run == nil || !s.slow:
 		c.Reply.Error(errNotBusy)
 	case run.wrote:
 		c.Reply.Error(errUnkillable)
-	case isFunction != (run.function != ""):
+	case (c.Spec.Name == "function|kill") != (run.function != ""):
 		c.Reply.Error(run.busyError())
 	default:
-		reason := errScriptKilled
-		if isFunction {
-			reason = errFunctionKilled
-		}
-		s.runtime.Interrupt(reason)
+		s.runtime.Interrupt(errScriptKilled)
 		c.Reply.Status("OK")
 	}
 }

@@ -199,9 +199,14 @@ func (n *Node) flushFunctions() {
 
 func functionStats(c *command.Call) {
 	s := &c.Client.(*session).node.scripts
+	run := s.running
+	if run != nil && run.function == "" {
+		c.Reply.Error(run.busyError())
+		return
+	}
 	c.Reply.Map(2)
 	c.Reply.BulkString("running_script")
-	if run := s.running; run != nil && run.function != "" {
+	if run != nil {
 		run.describe(c.Reply)
 	} else {
 		c.Reply.Null()
