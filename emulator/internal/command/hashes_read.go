@@ -129,6 +129,15 @@ func hrandfields(c *Call) {
 	reply := fieldReply{c, withValues}
 	rng := c.Keyspace().Rand
 	if count < 0 {
+		size := func() (size int) {
+			for field, value := range hash.All() {
+				size += len(field) + len(value)
+			}
+			return size
+		}
+		if tooOften(c, -count, hash.Len(), size) {
+			return
+		}
 		reply.start(int(-count))
 		for range -count {
 			reply.field(hash.Random(rng))

@@ -119,6 +119,15 @@ func srandmemberCount(c *Call) {
 	}
 	rng := c.Keyspace().Rand
 	if count < 0 {
+		size := func() (size int) {
+			for member := range set.All() {
+				size += len(member)
+			}
+			return size
+		}
+		if tooOften(c, -count, set.Len(), size) {
+			return
+		}
 		c.Reply.Array(int(-count))
 		for range -count {
 			c.Reply.Bulk(set.Random(rng))
@@ -148,4 +157,22 @@ func srandmemberCount(c *Call) {
 		}
 		left--
 	}
+}
+
+// maxRepeated is how much may be said again and again, in bytes: a reply with
+// repetitions. Redis builds it until the memory ends, which all nodes share here.
+const maxRepeated = 1 << 30
+
+// tooOften refuses to say count of n elements, repeated at random, if that takes
+// more than maxRepeated. All of them take size bytes.
+func tooOften(c *Call, count int64, n int, size func() int) bool {
+	if count <= int64(n) {
+		return false
+	}
+	each := float64(size())/float64(n) + float64(len("$1\r\n\r\n"))
+	if float64(count)*each <= maxRepeated {
+		return false
+	}
+	c.fail("ERR the reply would take more than 1 GB")
+	return true
 }

@@ -50,6 +50,15 @@ func (c *Call) zrandmembers() {
 	case zset == nil || count == 0:
 		c.Reply.Array(0)
 	case count < 0 || count == 1:
+		size := func() (size int) {
+			for member := range zset.All() {
+				size += len(member)
+			}
+			return size
+		}
+		if tooOften(c, -count, zset.Len(), size) {
+			return
+		}
 		n := int(max(count, -count))
 		c.replyMembers(c.anyMembers(zset, n), n, withScores)
 	case count >= int64(zset.Len()):

@@ -53,7 +53,12 @@ func replConf(c *command.Call) {
 	}
 	for i := 1; i < len(c.Args); i += 2 {
 		switch strings.ToLower(string(c.Args[i])) {
-		case "listening-port", "ip-address", "capa", "ack", "getack", "rdb-only", "rdb-filter-only":
+		case "listening-port":
+			if _, ok := number.ParseInt(c.Args[i+1]); !ok {
+				c.Reply.Error(errNotInteger)
+				return
+			}
+		case "ip-address", "capa", "ack", "getack", "rdb-only", "rdb-filter-only":
 		default:
 			c.Reply.Error("ERR Unrecognized REPLCONF option: " + untilNUL(c.Args[i]))
 			return

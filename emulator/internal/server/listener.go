@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidwall/redcon"
 )
@@ -23,7 +25,10 @@ const handshake = "*1\r\n$7\r\nsession\r\n"
 type listener struct {
 	ln     net.Listener
 	server *redcon.Server
+	log    *slog.Logger
 	done   chan struct{}
+	ending chan struct{} // closed by stop
+	end    sync.Once
 	conns  sync.WaitGroup
 	ended  atomic.Bool // it must not admit what it accepted
 }
@@ -35,7 +40,7 @@ func (n *Node) Serve(ln net.Listener) error {
 	if n.closed {
 		return fmt.Errorf("serving at %s: %w", ln.Addr(), net.ErrClosed)
 	}
-	l := &listener{ln: ln, done: make(chan struct{})}
+	l := &listener{ln: ln, log: n.log, done: make(chan struct{}), ending: make(chan struct{})}
 	l.server = redcon.NewServerNetwork(ln.Addr().Network(), ln.Addr().String(),
 		func(c redcon.Conn, _ redcon.Command) {
 			s := newSession(n, c.NetConn().(*wrappedConn).Conn)
@@ -49,7 +54,6 @@ func (n *Node) Serve(ln net.Listener) error {
 		func(redcon.Conn) bool { return true },
 		func(redcon.Conn, error) { l.conns.Done() },
 	)
-	l.server.AcceptError = func(err error) { n.log.Warn("accepting a connection", "error", err) }
 	n.listeners = append(n.listeners, l)
 	if n.options.InOrder && n.loop == nil && ln.Addr().Network() == "tcp" {
 		n.loop = newEventLoop()
@@ -69,6 +73,7 @@ func (n *Node) Serve(ln net.Listener) error {
 // stop makes new connections fail.
 func (l *listener) stop() {
 	l.ended.Store(true)
+	l.end.Do(func() { close(l.ending) })
 	l.ln.Close() // ends Serve even if it has not begun; redcon's Close would not
 	<-l.done
 }
@@ -86,15 +91,44 @@ type wrappedListener struct {
 }
 
 func (w *wrappedListener) Accept() (net.Conn, error) {
-	conn, err := w.Listener.Accept()
+	conn, err := w.accept()
 	for err == nil && w.refuse(conn) {
-		conn, err = w.Listener.Accept()
+		conn, err = w.accept()
 	}
 	if err != nil {
 		return nil, err
 	}
 	w.l.conns.Add(1)
 	return &wrappedConn{Conn: conn}, nil
+}
+
+// accept waits while the process has no file descriptors left, which redcon would
+// ask for again at once and for ever. The log has the beginning of such a spell and
+// its end.
+func (w *wrappedListener) accept() (net.Conn, error) {
+	var spell struct {
+		wait time.Duration
+		fail int
+	}
+	for {
+		conn, err := w.Listener.Accept()
+		if err == nil && spell.fail > 0 {
+			w.l.log.Warn("accepting connections again", "failed", spell.fail)
+		}
+		if err == nil || errors.Is(err, net.ErrClosed) {
+			return conn, err
+		}
+		if spell.fail == 0 {
+			w.l.log.Warn("accepting a connection, which is tried again until it works", "error", err)
+		}
+		spell.fail++
+		spell.wait = min(max(2*spell.wait, 5*time.Millisecond), time.Second)
+		select {
+		case <-time.After(spell.wait):
+		case <-w.l.ending:
+			return nil, net.ErrClosed
+		}
+	}
 }
 
 // wrappedConn is what redcon sees of a connection.

@@ -37,19 +37,38 @@ func (s *session) inProcess() bool {
 
 // hideSecrets hides from a trace what a command tells in confidence. Handlers do
 // so for MONITOR and SLOWLOG, as Redis does; but a trace shows commands whose
-// handlers have not run, too: refused, queued, struck by a fault, misspelled.
+// handlers have not run, too: refused, queued, struck by a fault. Of what does not
+// exist, and may be a misspelled AUTH, it shows the first word. The texts and
+// arguments of scripts are the program's own and stay, as in MONITOR.
 func hideSecrets(c *command.Call) {
-	switch strings.ToLower(string(c.Args[0])) {
-	case "auth":
+	if c.Spec == nil {
 		c.RedactFrom(1)
+		return
+	}
+	hideSecretsFrom(c, 0)
+}
+
+// hideSecretsFrom is hideSecrets for the command that begins at argument i.
+func hideSecretsFrom(c *command.Call, i int) {
+	switch strings.ToLower(string(c.Args[i])) {
+	case "auth":
+		c.RedactFrom(i + 1)
 	case "acl":
-		c.RedactFrom(2)
+		c.RedactFrom(i + 2)
 	case "config":
+		if i > 0 {
+			c.RedactFrom(i + 2)
+			return
+		}
 		redactParameters(c)
 	case "hello":
-		redactLogin(c, 2, "auth")
+		redactLogin(c, i+1, "auth")
 	case "migrate":
-		redactLogin(c, 6, "auth", "auth2")
+		redactLogin(c, i+6, "auth", "auth2")
+	case "command": // GETKEYS and GETKEYSANDFLAGS are given one
+		if i == 0 && len(c.Args) > 2 {
+			hideSecretsFrom(c, 2)
+		}
 	}
 }
 
