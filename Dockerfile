@@ -1,7 +1,7 @@
 # A static binary and nothing else, run by nobody in particular. It understands
 # the ports and the environment of grokzen/redis-cluster: MASTERS,
 # SLAVES_PER_MASTER, INITIAL_PORT, IP, BIND_ADDRESS, STANDALONE, PASSWORD.
-FROM golang:1.26 AS build
+FROM golang:1.26.11 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

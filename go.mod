@@ -2,8 +2,6 @@ module github.com/fakecluster/fakecluster
 
 go 1.26.0
 
-toolchain go1.26.11
-
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0

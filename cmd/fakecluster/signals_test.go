@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,12 +29,25 @@ type process struct {
 // begin starts a program and waits until it has printed ready.
 func begin(t *testing.T, cmd *exec.Cmd, ready string) *process {
 	t.Helper()
+	if signal.Ignored(syscall.SIGHUP) { // by whoever runs the tests; children would ignore it, too
+		hangups := make(chan os.Signal, 1)
+		signal.Notify(hangups, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Ignore(syscall.SIGHUP) })
+	}
 	p := &process{cmd, newOutput(), make(chan error, 1)}
 	cmd.Stdout = p.stdout
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { p.exited <- cmd.Wait() }()
+	reaped := make(chan struct{})
+	go func() {
+		p.exited <- cmd.Wait()
+		close(reaped)
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-reaped
+	})
 	deadline := time.After(time.Minute)
 	for !strings.Contains(p.stdout.String(), ready) {
 		select {
@@ -46,15 +60,15 @@ func begin(t *testing.T, cmd *exec.Cmd, ready string) *process {
 	return p
 }
 
-// end sends the signal until the program has ended, at most so many times, and
+// end sends a signal until the program has ended, at most so many times, and
 // returns how it ended.
-func (p *process) end(t *testing.T, signal syscall.Signal, times int) error {
+func (p *process) end(t *testing.T, s syscall.Signal, times int) error {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for sent := 0; ; {
 		again := make(<-chan time.Time)
 		if sent < times {
-			if err := p.Process.Signal(signal); err != nil && sent == 0 {
+			if err := p.Process.Signal(s); err != nil && sent == 0 {
 				t.Fatal(err)
 			}
 			sent++
@@ -66,7 +80,7 @@ func (p *process) end(t *testing.T, signal syscall.Signal, times int) error {
 		case <-again:
 		case <-deadline:
 			p.Process.Kill()
-			t.Fatalf("still there long after %v", signal)
+			t.Fatalf("still there long after %v", s)
 		}
 	}
 }
@@ -111,7 +125,26 @@ func TestDataIsKeptHoweverOftenTheEndIsAskedFor(t *testing.T) {
 		if got := ask(t, port, "GET", "precious"); got != "1" {
 			t.Errorf("after %v again and again: %q", signal, got)
 		}
-		p.end(t, syscall.SIGTERM, 1)
+		if err := p.end(t, syscall.SIGTERM, 1); err != nil {
+			t.Errorf("after SIGTERM: %v", err)
+		}
+	}
+}
+
+// Under nohup the program stays when its terminal goes.
+func TestNohup(t *testing.T) {
+	port := freeport.InARow(t, 1)
+	p := begin(t, exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, built(t), "--standalone", "--port", strconv.Itoa(port)), "redis-cli")
+	for range 3 {
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := ask(t, port, "PING"); got != "PONG" {
+		t.Errorf("PING: %q", got)
+	}
+	if err := p.end(t, syscall.SIGTERM, 1); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
 	}
 }
 

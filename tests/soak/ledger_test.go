@@ -38,8 +38,9 @@ func (l *ledger) note(verb string, err error) {
 }
 
 // enough is how often something must have been tried before its never being done
-// tells of a fault: each verb makes sense in a third of the states, or in more.
-const enough = 20
+// tells of a fault: each verb makes sense in a third of the states, or in more, so
+// that by chance it happens once in 10^10.
+const enough = 60
 
 // judge fails the test if a verb, in one of its forms or in all of them, disturbs
 // nothing, or faults strike nobody.

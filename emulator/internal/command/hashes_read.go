@@ -131,7 +131,10 @@ func hrandfields(c *Call) {
 	if count < 0 {
 		size := func() (size int) {
 			for field, value := range hash.All() {
-				size += len(field) + len(value)
+				size += len(field)
+				if withValues {
+					size += len(value)
+				}
 			}
 			return size
 		}

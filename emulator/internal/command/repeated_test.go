@@ -29,6 +29,13 @@ func TestRepetitionHasABound(t *testing.T) {
 			t.Errorf("%s: %.60q", line, got)
 		}
 	}
+	server.run([][]byte{[]byte("HSET"), []byte("long-value"), []byte("f"), make([]byte, 2_000_000)}, false)
+	if got, want := run("HRANDFIELD long-value -1000"), "*1000\r\n"+strings.Repeat("$1\r\nf\r\n", 1000); got != want {
+		t.Errorf("a thousand times a field of a long value: %.60q", got)
+	}
+	if got := run("HRANDFIELD long-value -1000 WITHVALUES"); got != refused {
+		t.Errorf("a thousand times a long value: %.60q", got)
+	}
 	if got, want := run("SRANDMEMBER s -1000"), "*1000\r\n"+strings.Repeat("$1\r\na\r\n", 1000); got != want {
 		t.Errorf("a thousand times: %.60q", got)
 	}

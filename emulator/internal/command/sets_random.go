@@ -164,7 +164,7 @@ func srandmemberCount(c *Call) {
 const maxRepeated = 1 << 30
 
 // tooOften refuses to say count of n elements, repeated at random, if that takes
-// more than maxRepeated. All of them take size bytes.
+// more than maxRepeated. All of them take size bytes, but for headers and scores.
 func tooOften(c *Call, count int64, n int, size func() int) bool {
 	if count <= int64(n) {
 		return false

@@ -66,7 +66,7 @@ func hideSecretsFrom(c *command.Call, i int) {
 	case "migrate":
 		redactLogin(c, i+6, "auth", "auth2")
 	case "command": // GETKEYS and GETKEYSANDFLAGS are given one
-		if i == 0 && len(c.Args) > 2 {
+		if i == 0 && len(c.Args) > 2 && strings.HasPrefix(strings.ToLower(string(c.Args[1])), "getkeys") {
 			hideSecretsFrom(c, 2)
 		}
 	}

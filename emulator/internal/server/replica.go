@@ -100,9 +100,11 @@ func (n *Node) isReplica() bool {
 // follow makes the node a replica of another, or a master when id is empty.
 // The data is copied when the node's lock has been released.
 func (n *Node) follow(id string) {
+	if n.replica.link != nil {
+		n.catchUp() // which may begin to copy anew, by another link
+	}
 	old := n.replica
 	if old.link != nil {
-		n.catchUp()
 		old.link.Detach()
 	}
 	n.replica = replicaSide{}
@@ -278,8 +280,8 @@ func (n *Node) applyGuarded(effect replication.Effect) (panicked bool) {
 }
 
 // copyAnew makes a replica forget what it has, which may be half of a command's
-// work, for a copy of the master's data. Until then it is loading, so it never
-// serves what its master had not.
+// work, for a copy of the master's data. Until then it is loading, and serves nothing
+// that its master had not, unless it is made a master before.
 func (n *Node) copyAnew() {
 	master := n.replica.master
 	n.leaveMaster()

@@ -16,7 +16,7 @@ const (
 
 // withWholeBody hands on requests whose body has come. Who announces one and keeps
 // it back would hold a connection for ever otherwise, also by what is read of it
-// after the answer; how long the answer takes does not count.
+// after the answer, refusals too; how long the answer takes does not count.
 func withWholeBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == http.NoBody {
