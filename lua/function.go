@@ -47,7 +47,7 @@ func ParseHeader(code []byte) (*Header, error) {
 		return nil, &Error{"ERR Missing library metadata"}
 	}
 	end := strings.IndexByte(text, '\n')
-	if end < 0 {
+	if end < 0 || strings.IndexByte(text[:end], 0) >= 0 {
 		return nil, &Error{"ERR Invalid library metadata"}
 	}
 	parts, ok := splitArgs(text[:end])

@@ -192,6 +192,13 @@ func (cl *claim) options(c *Call, i int) (lastID keyspace.StreamID, ok bool) {
 	return lastID, true
 }
 
+// Redis allocates COUNT ids of idSize bytes each, and finds address space, of 47
+// bits, for maxTransientIDs.
+const (
+	idSize          = 16
+	maxTransientIDs = 1 << 46 / idSize
+)
+
 func xautoclaim(c *Call) {
 	cl := claim{deliveryTime: c.Now(), retryCount: -1}
 	value := c.DB.Read(c.Args[1]) // a miss is noticed even if other arguments are wrong
@@ -214,6 +221,10 @@ func xautoclaim(c *Call) {
 	}
 	if cl.group == nil {
 		c.failNoGroup()
+		return
+	}
+	if count > maxTransientIDs {
+		c.fail("ERR Insufficient memory, failed allocating transient memory, COUNT too high.")
 		return
 	}
 	cl.start(c)
@@ -267,7 +278,6 @@ const claimAttempts = 10
 
 // autoOptions reads the options of XAUTOCLAIM.
 func (cl *claim) autoOptions(c *Call) (count int64, ok bool) {
-	const idSize = 16 // Redis allocates count of them
 	count = 100
 	for i := 6; i < len(c.Args); i++ {
 		switch {
