@@ -105,6 +105,7 @@ bench: redis
 SOAK ?= 20s
 soak:
 	$(GO) test -tags lockorder -count=1 -timeout 10m ./emulator ./emulator/internal/lock
+	SOAK=5s $(GO) test -race -count=1 -timeout 10m ./tests/soak
 	SOAK=$(SOAK) $(GO) test -count=1 -timeout $(if $(filter 20s,$(SOAK)),10m,0) -v ./tests/soak
 
 # The benchmarks beside the code.
