@@ -61,7 +61,7 @@ fuzz-smoke:
 
 # What must be the same a hundred times: replies and traces of one seed, and the
 # tests of the fixture in any order.
-FIXTURE = $(shell sed -n 's/^func \(Test[A-Z][A-Za-z0-9]*\)(t .*/\1/p' emulator/fixture_test.go emulator/bubble_test.go | paste -sd '|')
+FIXTURE = $(shell grep -ho '^func Test[A-Z][A-Za-z0-9]*' emulator/fixture_test.go emulator/bubble_test.go | sed 's/^func //' | grep -v '^TestMain$$' | paste -sd '|')
 steady:
 	@test -n '$(FIXTURE)'
 	FAKECLUSTER_REPEAT=100 $(GO) test -count=1 -run TestSameSeedSameReplies ./emulator
