@@ -205,20 +205,24 @@ func Announce(host string, portBase int) Option {
 		if portBase < 0 || portBase > 65535 {
 			return badOption("announced port %d is not between 0 and 65535", portBase)
 		}
-		if !plainHost(host) {
-			return badOption("announced host %q has more than letters, digits, dots, hyphens, underscores and colons in it", host)
+		if err := checkHost("announced host", host); err != nil {
+			return err
 		}
 		o.announceHost, o.announceBase = host, portBase
 		return nil
 	}
 }
 
-// plainHost reports whether CLUSTER NODES can name a host so that all parsers
+// checkHost refuses a host that CLUSTER NODES could not name so that all parsers
 // read it: there it stands between blanks, colons and commas.
-func plainHost(host string) bool {
-	return !strings.ContainsFunc(host, func(r rune) bool {
+func checkHost(what, host string) error {
+	odd := func(r rune) bool {
 		return !(r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune(".-_:", r))
-	})
+	}
+	if strings.ContainsFunc(host, odd) {
+		return badOption("%s %q has more than letters, digits, dots, hyphens, underscores and colons in it", what, host)
+	}
+	return nil
 }
 
 // nodes is how many nodes the options ask for.

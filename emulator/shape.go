@@ -131,8 +131,8 @@ func Hostnames(format string) Option {
 		if strings.Count(format, "%") != 1 || !strings.Contains(format, "%d") {
 			return badOption("host names %q need one %%d for the number of the node", format)
 		}
-		if name := fmt.Sprintf(format, 1); !plainHost(name) {
-			return badOption("host name %q has more than letters, digits, dots, hyphens, underscores and colons in it", name)
+		if err := checkHost("host name", fmt.Sprintf(format, 1)); err != nil {
+			return err
 		}
 		o.hostname = format
 		return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/fakecluster/fakecluster/cmd/fakecluster/internal/wholefile"
 	"github.com/fakecluster/fakecluster/emulator"
 )
 
@@ -103,11 +104,7 @@ func (s *serve) writeReadyFile(content []byte) error {
 	if s.ReadyFile == "" {
 		return nil
 	}
-	unfinished := s.ReadyFile + ".tmp"
-	if err := os.WriteFile(unfinished, content, 0o644); err != nil {
-		return usagef("--ready-file: %w", err)
-	}
-	if err := os.Rename(unfinished, s.ReadyFile); err != nil {
+	if err := wholefile.Write(s.ReadyFile, content); err != nil {
 		return usagef("--ready-file: %w", err)
 	}
 	return nil

@@ -2,31 +2,18 @@ package server
 
 import (
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/fakecluster/fakecluster/emulator/internal/version"
 )
 
 // The system is told to look after silent clients as anetKeepAlive of Redis
 // tells it: after tcp-keepalive seconds, then every third of that, three times.
 func TestKeepAliveIsSetOnSockets(t *testing.T) {
-	source := rand.NewPCG(1, 2)
-	n, err := NewNode(Options{Version: version.V7_0, Source: source, Rand: rand.New(source), Clock: new(Clock), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := newTestNode(t, Options{Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(n.Close)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Serve(ln); err != nil {
-		t.Fatal(err)
-	}
+	ln := serveTestNode(t, n)
 	for _, test := range []struct {
 		seconds string // "" as it is at first
 		want    [4]int // SO_KEEPALIVE, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT

@@ -27,8 +27,7 @@ type listener struct {
 	server *redcon.Server
 	log    *slog.Logger
 	done   chan struct{}
-	ending chan struct{} // closed by stop
-	end    sync.Once
+	ending chan struct{} // closed once ended is true
 	conns  sync.WaitGroup
 	ended  atomic.Bool // it must not admit what it accepted
 }
@@ -72,8 +71,9 @@ func (n *Node) Serve(ln net.Listener) error {
 
 // stop makes new connections fail.
 func (l *listener) stop() {
-	l.ended.Store(true)
-	l.end.Do(func() { close(l.ending) })
+	if !l.ended.Swap(true) {
+		close(l.ending)
+	}
 	l.ln.Close() // ends Serve even if it has not begun; redcon's Close would not
 	<-l.done
 }

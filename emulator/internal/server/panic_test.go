@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
@@ -26,25 +25,15 @@ func TestPanickingHandler(t *testing.T) {
 		tableFor(version.V7_0).LookupName("blpop").Handler(c)
 	}
 	var logged bytes.Buffer
-	source := rand.NewPCG(1, 2)
-	n, err := NewNode(Options{Version: version.V7_0, Source: source, Rand: rand.New(source), Clock: new(Clock), Log: slog.New(slog.NewTextHandler(&logged, nil)),
+	n := newTestNode(t, Options{Log: slog.New(slog.NewTextHandler(&logged, nil)),
 		Outside: map[string]Outside{"boomlater": func([]string) (string, error) { panic("boom") }}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	n.table = tableFor(version.V7_0).WithHidden(
 		&command.Spec{Name: "boom", Arity: 1, Handler: boom},
 		&command.Spec{Name: "boomlater", Arity: 1, Handler: callOutside},
 		&command.Spec{Name: "boompop", Arity: 3, Handler: blpop, Flags: command.Write | command.Blocking},
 	)
 	n.stats.init(n.table)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Serve(ln); err != nil {
-		t.Fatal(err)
-	}
+	ln := serveTestNode(t, n)
 	dial := func() (net.Conn, *bufio.Reader) {
 		conn, err := net.Dial("tcp", ln.Addr().String())
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,7 +270,7 @@ func (n *Node) monitorMaster(db int, args ...[]byte) {
 func (n *Node) applyGuarded(effect replication.Effect) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			n.log.Error("a command of the master panicked; copying its data anew", "command", string(effect.Args[0]), "panic", p, "stack", string(debug.Stack()))
+			n.logPanic(p, "a command of the master panicked; copying its data anew", "command", string(effect.Args[0]))
 			panicked = true
 		}
 	}()

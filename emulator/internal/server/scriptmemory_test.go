@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/fakecluster/fakecluster/emulator/internal/version"
 	"github.com/fakecluster/fakecluster/lua"
 )
 
@@ -30,22 +28,12 @@ func TestScriptMemory(t *testing.T) {
 		{"doubling", "local s = 'x' while true do s = s .. s end", 16 << 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source := rand.NewPCG(1, 2)
-			n, err := NewNode(Options{Version: version.V7_0, Source: source, Rand: rand.New(source), Clock: new(Clock), Log: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := newTestNode(t, Options{Log: slog.New(slog.DiscardHandler)})
 			defer n.Close()
 			if test.memory != 0 {
 				n.scripts.runtime = lua.New(lua.Options{RedisVersion: n.version.String(), Limits: lua.Limits{Memory: test.memory}})
 			}
-			ln, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Serve(ln); err != nil {
-				t.Fatal(err)
-			}
+			ln := serveTestNode(t, n)
 			dial := func() func(words ...string) string {
 				conn, err := net.Dial("tcp", ln.Addr().String())
 				if err != nil {

@@ -187,7 +187,7 @@ var errClosing = errors.New("the connection is to be closed")
 func (s *session) next() (request [][]byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.node.log.Error("reading a request panicked; closing its client", "panic", p, "stack", string(debug.Stack()))
+			s.node.logPanic(p, "reading a request panicked; closing its client")
 			request, err = nil, errors.New(internalError)
 		}
 	}()
@@ -257,7 +257,7 @@ const crowd = 128
 func (s *session) guard(args [][]byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.node.log.Error("a command panicked; closing its client", "command", string(args[0]), "panic", p, "stack", string(debug.Stack()))
+			s.node.logPanic(p, "a command panicked; closing its client", "command", string(args[0]))
 			s.node.running, s.node.ks.NoTouch = nil, false
 			s.enc.Error(errInternal)
 			s.closing = true
@@ -273,7 +273,7 @@ func (s *session) finishLater(command string, do func()) {
 	n.later(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				n.log.Error("a command panicked; closing its client", "command", command, "panic", p, "stack", string(debug.Stack()))
+				n.logPanic(p, "a command panicked; closing its client", "command", command)
 				reply := s.newReply()
 				reply.Error(errInternal)
 				s.answerLate(reply)
@@ -287,6 +287,11 @@ func (s *session) finishLater(command string, do func()) {
 	})
 }
 
+// logPanic says what became of a panic just recovered from, and where it arose.
+func (n *Node) logPanic(p any, what string, about ...any) {
+	n.log.Error(what, append(about, "panic", p, "stack", string(debug.Stack()))...)
+}
+
 const errInternal = "ERR " + internalError
 
 const internalError = "internal error, see the log of the server"
@@ -296,7 +301,7 @@ const internalError = "internal error, see the log of the server"
 func (n *Node) invokeGuarded(c *command.Call) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			n.log.Error("a blocked command panicked; closing its client", "command", c.Spec.Name, "panic", p, "stack", string(debug.Stack()))
+			n.logPanic(p, "a blocked command panicked; closing its client", "command", c.Spec.Name)
 			panicked = true
 		}
 	}()
